@@ -18,7 +18,7 @@ import VaultWire
 func exerciseEnvironmentFile(_ bytes: RawSpan) -> Bool {
   var variables = Variables()
   do throws(EnvironmentFile.Fault) {
-    var file = EnvironmentFile()
+    var file = EnvironmentFile(path: "file")
     try file.read(Span<UInt8>(_bytes: bytes), into: &variables)
   } catch {
     let lines = Span<UInt8>(_bytes: bytes).position(of: bytes.byteCount).line

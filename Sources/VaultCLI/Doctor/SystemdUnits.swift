@@ -1,7 +1,13 @@
 /// Checks whether systemd would start the daemon.
 enum SystemdUnits {
-  static func diagnoses(system: Bool) -> [Diagnosis] {
+  ///
+  /// - Parameters:
+  ///   - system: true for the machine's vault.
+  ///   - isOwn: true for the user's own socket, for which the client starts a daemon.
+  static func diagnoses(system: Bool, isOwn: Bool) -> [Diagnosis] {
     let check = "systemd"
+    // The units say nothing about the daemon of a socket that was named.
+    guard system || isOwn else { return [] }
     guard FileState("/run/systemd/system").exists else {
       return [
         system

@@ -15,7 +15,8 @@ struct OverviewCommand: ParsableCommand {
     while let word = rest.popFirst() {
       switch word {
       case "--json", "--system": continue
-      case "--socket": guard rest.popFirst() != nil else { return false }
+      // Without a value it is a mistake that this command tells.
+      case "--socket": rest = rest.dropFirst()
       default: guard word.hasPrefix("--socket=") else { return false }
       }
     }

@@ -39,11 +39,21 @@ struct InjectRequest {
     }
   }
 
+  /// The place of an action in the template, as errors name it.
+  private func place(of action: Template.Action) -> String {
+    "\(Printable.text(name)):\(action.position.line):\(action.position.column)"
+  }
+
   /// Returns the whole rendering; throws if any item fails.
   func render(_ template: borrowing Template, _ session: Session) throws(Failure) -> Rendering {
     let purpose = output.map { "vault inject -o \($0.path)" } ?? "vault inject"
     let fetched: FetchedItems
-    do throws(Failure) { fetched = try fetch.items(template.actions.map(\.item), for: purpose, session) } catch {
+    let actions = template.actions
+    do throws(Failure) {
+      fetched = try fetch.items(actions.map(\.item), for: purpose, session) { item in
+        actions.first { $0.item.name == item }.map { place(of: $0) }
+      }
+    } catch {
       throw error.explainingField
     }
     return try Rendering(template, fetched, name: name)

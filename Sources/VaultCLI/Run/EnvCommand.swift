@@ -28,7 +28,8 @@ struct EnvCommand: ParsableCommand {
   func run() throws {
     let variables = try Variables(self.variables.envFile, self.variables.assignments)
     let session = try Session(globals)
-    let fetched = try fetch.fetch.items(variables.items, for: "vault env", session)
+    let fetched = try fetch.fetch.items(
+      variables.items, for: "vault env", session, place: { variables.place(of: $0) })
     try variables.check(fetched)
     if globals.json { return try Output.json(EnvironmentScript.json(variables, fetched)) }
     let text = EnvironmentScript.text(variables, fetched, for: shell)

@@ -22,10 +22,15 @@ struct EnvironmentFile {
     let reason: String
   }
 
+  /// The file's path, for errors about its items.
+  private let path: String
   private var at = 0
   private var line = 1
 
-  init() {}
+  init(path: String) { self.path = path }
+
+  /// A line of a file, as errors name it.
+  static func place(_ path: String, line: Int) -> String { "\(Printable.text(path)), line \(line)" }
 
   mutating func read(_ text: Span<UInt8>, into variables: inout Variables) throws(Fault) {
     // Some editors write a byte order mark.
@@ -84,7 +89,7 @@ struct EnvironmentFile {
       throw Fault(line: line, reason: "the name after vault: is not UTF-8")
     }
     do throws(ItemReference.Fault) {
-      variables.set(name, to: try ItemReference(parsing: text))
+      variables.set(name, to: try ItemReference(parsing: text), at: Self.place(path, line: line))
     } catch {
       throw Fault(line: line, reason: "the text after vault: is not the name of an item: \(error.reason)")
     }

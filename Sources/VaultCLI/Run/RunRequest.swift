@@ -49,7 +49,8 @@ struct RunRequest: Equatable {
     let variables = try Variables(files, assignments)
     let session = try Session(socket: socket, system: system, startsDaemon: true)
     session.leavesNoChild = true
-    let fetched = try fetch.items(variables.items, for: "vault run \(command[0])", session)
+    let fetched = try fetch.items(
+      variables.items, for: "vault run \(command[0])", session, place: { variables.place(of: $0) })
     try variables.check(fetched)
     let environment = EnvironmentBlock(variables, fetched)
     guard masks else { throw become(environment) }

@@ -14,12 +14,12 @@ extension Variables {
     let text = try FileInput.readFile(path, limit: EnvironmentFile.limit)
     do throws(EnvironmentFile.Fault) {
       try text.withBytes { bytes throws(EnvironmentFile.Fault) in
-        var file = EnvironmentFile()
+        var file = EnvironmentFile(path: path)
         try file.read(Span<UInt8>(_bytes: bytes), into: &self)
       }
     } catch {
-      throw Failure(
-        .invalid, "\(Printable.text(path)), line \(error.line): \(error.reason)", "see `vault run` in vault(1)")
+      let place = EnvironmentFile.place(path, line: error.line)
+      throw Failure(.invalid, "\(place): \(error.reason)", "see `vault run` in vault(1)")
     }
   }
 

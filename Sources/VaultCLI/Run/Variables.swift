@@ -14,30 +14,40 @@ struct Variables: ~Copyable {
   struct Entry: Equatable {
     let name: String
     var source: Source
+    /// The place of the definition in a file; nil if it is in none.
+    var place: String?
   }
 
   /// The variables in the order of their first definition.
   private(set) var entries: [Entry] = []
-  private var places: [String: Int] = [:]
+  private var indices: [String: Int] = [:]
   private var texts = SecretBuffer()
 
   /// Defines a variable by an item; replaces an earlier definition.
-  mutating func set(_ name: String, to item: ItemReference) { set(name, .item(item)) }
+  mutating func set(_ name: String, to item: ItemReference, at place: String? = nil) { set(name, .item(item), place) }
 
   /// Defines a variable by a text; replaces an earlier definition.
   mutating func set(_ name: String, to text: RawSpan) {
     let start = texts.count
     texts.append(text)
-    set(name, .text(start..<texts.count))
+    set(name, .text(start..<texts.count), nil)
   }
 
-  private mutating func set(_ name: String, _ source: Source) {
-    if let place = places[name] {
-      entries[place].source = source
+  private mutating func set(_ name: String, _ source: Source, _ place: String?) {
+    let entry = Entry(name: name, source: source, place: place)
+    if let index = indices[name] {
+      entries[index] = entry
     } else {
-      places[name] = entries.count
-      entries.append(Entry(name: name, source: source))
+      indices[name] = entries.count
+      entries.append(entry)
     }
+  }
+
+  /// Returns the place in a file that first names the item.
+  func place(of item: ItemName) -> String? {
+    entries.lazy.compactMap { entry in
+      if case .item(let reference) = entry.source, reference.name == item { entry.place } else { nil }
+    }.first
   }
 
   /// The items that the variables need.

@@ -24,7 +24,8 @@ struct WaitingLine: ~Copyable {
   /// Returns the text for a call that was refused with `fault`; nil if waiting does not help.
   static func text(for fault: Fault) -> String? {
     switch fault {
-    case .locked: "waiting for somebody to unlock the vault"
+    // The call goes on to wait for an approval, if it needs one.
+    case .locked: "waiting for somebody to unlock the vault, and to approve the call if it needs approval"
     case .presenceRequired(let name, let require):
       "waiting for a person: \(Printable.quoted(name)) requires \(Sentence.required(require))"
     case .denied(_, let request?): "waiting for an administrator to approve request \(request)"

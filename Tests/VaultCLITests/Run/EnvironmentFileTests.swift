@@ -7,7 +7,7 @@ import VaultWire
 @Suite("Files of variables") struct EnvironmentFileTests {
   private func read(_ text: [UInt8]) throws(EnvironmentFile.Fault) -> [String] {
     var variables = Variables()
-    var file = EnvironmentFile()
+    var file = EnvironmentFile(path: "file")
     try file.read(text.span, into: &variables)
     let none = FetchedItems()
     return variables.entries.map { entry in

@@ -49,7 +49,11 @@ import VaultTesting
     defer { sandbox.close() }
     let path = sandbox.root + "/directory"
     try #require(unsafe mkdir(path, 0o700) == 0 && chown(path, 4711, 4711) == 0)
-    #expect(problem(of: path) == .unsafe("\(path) belongs to uid 4711; remove it or name another with --socket"))
+    let told = """
+      \(path) belongs to uid 4711, whose daemon may be serving there; run vaultd as that user, or name another socket \
+      with --socket
+      """
+    #expect(problem(of: path) == .unsafe(told))
   }
 
   @Test("none is made in another user's folder", .enabled(if: TestUser.canBeMade, "needs root to give a folder away"))

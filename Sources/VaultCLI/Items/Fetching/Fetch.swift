@@ -13,9 +13,12 @@ struct Fetch: Equatable {
 
   /// Fetches all references over one connection: either everything, or nothing with the name of the item that failed.
   ///
-  /// - Parameter purpose: the text for a person who is asked to unlock the vault.
+  /// - Parameters:
+  ///   - purpose: the text for a person who is asked to unlock the vault.
+  ///   - place: returns the place in a file that first names an item, for an error; nil if no file does.
   func items(
-    _ references: some Sequence<ItemReference>, for purpose: String, _ session: Session
+    _ references: some Sequence<ItemReference>, for purpose: String, _ session: Session,
+    place: (ItemName) -> String? = { _ in nil }
   ) throws(Failure) -> FetchedItems {
     session.vault.reason = reason
     let end = waitSeconds.map { Moment.now() + Int($0) * 1000 }
@@ -25,7 +28,7 @@ struct Fetch: Equatable {
         let wait = end.map { Duration.milliseconds(max(0, $0 - Moment.now())) }
         try add(item, to: &fetched, wait: wait, for: purpose, session)
       } catch {
-        throw error.naming(item.name)
+        throw error.naming(item.name, at: place(item.name))
       }
     }
     return fetched
@@ -114,11 +117,13 @@ extension Session {
 }
 
 extension Failure {
-  /// The same failure with the item's name, if it is about the item and does not name it.
-  fileprivate func naming(_ name: ItemName) -> Failure {
+  /// The same failure with the item's name and its place in a file, if it is about the item and does not tell them.
+  fileprivate func naming(_ name: ItemName, at place: String?) -> Failure {
     let quoted = Printable.quoted(name.text)
-    guard [.denied, .invalid, .missing].contains(exit), !event.contains(quoted) else { return self }
-    var failure = Failure(exit, "\(quoted): \(event)", advice)
+    guard [.denied, .invalid, .missing].contains(exit) else { return self }
+    let lacks = [place, event.contains(quoted) ? nil : quoted].compactMap { $0 }
+    guard !lacks.isEmpty else { return self }
+    var failure = Failure(exit, (lacks + [event]).joined(separator: ": "), advice)
     failure.missing = missing
     failure.names = names
     return failure

@@ -32,7 +32,11 @@ struct SocketDirectory: ~Copyable {
     var status = stat()
     guard unsafe fstat(directory, &status) == 0 else { throw .system(SystemError(call: "fstat \(path)")) }
     guard status.st_uid == geteuid() || status.st_uid == 0 else {
-      throw .unsafe("\(path) belongs to uid \(status.st_uid); remove it or name another with --socket")
+      throw .unsafe(
+        """
+        \(path) belongs to uid \(status.st_uid), whose daemon may be serving there; run vaultd as that user, or name \
+        another socket with --socket
+        """)
     }
     guard status.st_mode & 0o022 == 0 else {
       throw .unsafe("\(path) can be written by others; set its mode to 0700")
