@@ -6,9 +6,9 @@ import VaultStore
 @testable import VaultService
 
 @Suite("Grants") struct GrantTests {
-  private static let denied = Refusal.denied("you may not do this")
+  static let denied = Refusal.denied("you may not do this")
 
-  private static func give(
+  static func give(
     _ stand: RoomStand, _ subject: String, _ pattern: String, _ rights: String, until: Int64? = nil
   ) throws {
     _ = try stand.access.give(
@@ -16,14 +16,14 @@ import VaultStore
       for: stand.administrator)
   }
 
-  private static func isServed(_ stand: RoomStand, _ name: String, _ caller: Caller) throws(Refusal) -> Bool {
+  static func isServed(_ stand: RoomStand, _ name: String, _ caller: Caller) throws(Refusal) -> Bool {
     var isServed = false
     guard let name = try? ItemName(name) else { return false }
     _ = try stand.items.get(name, for: caller) { _, _, _ in isServed = true }
     return isServed
   }
 
-  private static func found(_ stand: RoomStand, _ caller: Caller, _ query: String = "") throws -> [String] {
+  static func found(_ stand: RoomStand, _ caller: Caller, _ query: String = "") throws -> [String] {
     var names: [String] = []
     var after: SearchPlace?
     repeat {
@@ -210,112 +210,6 @@ import VaultStore
     #expect(used() == ["user:990 own/*": began + 40 * 86_400])
   }
 
-  @Test("count again after a restart, in each class once its key is there") func states() throws {
-    let stand = try RoomStand.unlocked(system: true)
-    try stand.set("own/a")
-    try stand.set("own/always", accessible: .always)
-    try Self.give(stand, "user:990", "own/*", "get,find,watch")
-    let caller = RoomStand.caller(990)
-    try stand.restart(withBootKey: false)
-    for name in ["own/a", "own/always", "other"] {
-      #expect(try stand.items.get(try ItemName(name), for: caller) { _, _, _ in } == .unlock)
-    }
-    #expect(stand.items.mayWatchAnything(caller) == nil)
-    try stand.restart()
-    #expect(try Self.isServed(stand, "own/always", caller))
-    #expect(try stand.items.get(try ItemName("own/a"), for: caller) { _, _, _ in } == .unlock)
-    #expect(try stand.items.get(try ItemName("other"), for: caller) { _, _, _ in } == .unlock)
-    #expect(stand.items.mayWatchAnything(caller) == true)
-    try stand.unlock()
-    #expect(try Self.isServed(stand, "own/a", caller))
-    #expect(throws: Self.denied) { try Self.isServed(stand, "other", caller) }
-    stand.vault.lock(because: .asked)
-    #expect(try stand.items.get(try ItemName("own/a"), for: caller) { _, _, _ in } == .unlock)
-    #expect(throws: Self.denied) { try Self.isServed(stand, "other", caller) }
-    #expect(try Self.found(stand, caller) == ["own/a", "own/always"])
-  }
-
-  @Test("are forgotten by a lock that hides names, which names them too") func hiddenNames() throws {
-    var settings = VaultSettings()
-    settings.hideNames = true
-    let stand = try RoomStand.unlocked(settings, system: true)
-    try stand.set("own/a")
-    try stand.set("own/boot", accessible: .always)
-    try Self.give(stand, "user:990", "own/*", "get,find")
-    stand.vault.lock(because: .asked)
-    let caller = RoomStand.caller(990)
-    #expect(stand.access.book.all.isEmpty && !AccessClass.allCases.contains(where: stand.access.book.knows))
-    #expect(try stand.items.get(try ItemName("other"), for: caller) { _, _, _ in } == .unlock)
-    // Items that need no unlock are served by grants that are read again and not kept.
-    #expect(try Self.isServed(stand, "own/boot", caller))
-    #expect(stand.access.book.all.isEmpty && caller.memory.standing == nil)
-    #expect(throws: Refusal.locked(stand.vault.state)) { try stand.access.grants(.init(), for: stand.administrator) }
-    // A revoked grant no longer counts, though nobody can tell yet which one it was.
-    let (_, unstored) = try stand.access.revoke(
-      try Subject(parsing: "user:990"), try ItemPattern("own/*"), for: stand.administrator)
-    #expect(unstored != nil)
-    #expect(try !Self.isServed(stand, "own/boot", caller))
-    try stand.unlock()
-    #expect(throws: Self.denied) { try Self.isServed(stand, "own/boot", caller) }
-    try Self.give(stand, "user:990", "own/*", "get,find")
-    #expect(try Self.isServed(stand, "own/a", caller))
-    try stand.restart()
-    #expect(stand.access.book.all.isEmpty)
-    #expect(try Self.isServed(stand, "own/boot", caller))
-  }
-
-  @Test("are revoked at once, and taken out of the store at the next unlock where it is locked") func revoking() throws
-  {
-    let stand = try RoomStand.unlocked(system: true)
-    let caller = RoomStand.caller(990)
-    try stand.set("own/a", accessible: .always)
-    try Self.give(stand, "user:990", "own/*", "get")
-    try Self.give(stand, "user:990", "own/a", "get")
-    stand.vault.lock(because: .asked)
-    let pattern = try ItemPattern("own/*")
-    let (revoked, unstored) = try stand.access.revoke(
-      try Subject(parsing: "user:990"), pattern, for: stand.administrator)
-    #expect(revoked.count == 1 && unstored == "the vault is locked")
-    // The other grant still counts.
-    #expect(try Self.isServed(stand, "own/a", caller))
-    let all = try stand.access.revoke(try Subject(parsing: "user:990"), nil, for: stand.administrator)
-    #expect(all.revoked.count == 1)
-    #expect(throws: Self.denied) { try Self.isServed(stand, "own/a", caller) }
-    try stand.unlock()
-    #expect(throws: Self.denied) { try Self.isServed(stand, "own/a", caller) }
-    try stand.restart()
-    try stand.unlock()
-    #expect(stand.access.book.all.isEmpty)
-    #expect(throws: Refusal.noSuchGrant("user:990")) {
-      _ = try stand.access.revoke(try Subject(parsing: "user:990"), nil, for: stand.administrator)
-    }
-  }
-
-  @Test("that were revoked while locked are there again after a restart before the next unlock") func unstored() throws
-  {
-    let stand = try RoomStand.unlocked(system: true)
-    try Self.give(stand, "user:990", "own/*", "get")
-    stand.vault.lock(because: .asked)
-    _ = try stand.access.revoke(try Subject(parsing: "user:990"), nil, for: stand.administrator)
-    try stand.restart()
-    try stand.unlock()
-    // The grants for items of the classes whose keys were in memory are gone.
-    #expect(stand.access.book.all.count == 1)
-    #expect(try Keychain.classes(of: stand).map(\.count) == [1, 0, 0])
-  }
-
-  @Test("are replaced by another for the same subject and items") func replacing() throws {
-    let stand = try RoomStand.unlocked(system: true)
-    try stand.set("a")
-    try Self.give(stand, "user:990", "a", "get,find")
-    let old = try stand.access.give(
-      try Subject(parsing: "user:990"), try ItemPattern("a"), Rights(.find), until: nil, for: stand.administrator)
-    #expect(old?.rights.names == ["get", "find"])
-    #expect(throws: Self.denied) { try Self.isServed(stand, "a", RoomStand.caller(990)) }
-    #expect(stand.access.book.all.count == 1)
-    #expect(try Keychain.classes(of: stand).map(\.count) == [1, 1, 1])
-  }
-
   @Test("are given and revoked by administrators alone") func administrators() throws {
     let stand = try RoomStand.unlocked(system: true)
     let (subject, pattern) = (try Subject(parsing: "user:990"), try ItemPattern("**"))
@@ -467,136 +361,6 @@ import VaultStore
     #expect(!stand.access.isAdministrator(caller("/bin/other")))
   }
 
-  @Test("answer what somebody may do, alike for items that are missing") func can() throws {
-    let stand = try RoomStand.unlocked(system: true)
-    try stand.set("own/a")
-    try Self.give(stand, "user:990", "own/*", "get")
-    let subject = try Subject(parsing: "user:990")
-    func can(_ subject: Subject?, _ right: Right, _ name: String, _ caller: Caller) throws -> Bool {
-      try stand.access.can(subject, right, try ItemName(name), for: caller).isAllowed
-    }
-    for name in ["own/a", "own/missing"] {
-      #expect(try can(subject, .get, name, stand.administrator))
-      #expect(try can(subject, .use, name, stand.administrator))
-      #expect(try !can(subject, .find, name, stand.administrator))
-      #expect(try can(nil, .get, name, RoomStand.caller(990)) && can(subject, .get, name, RoomStand.caller(990)))
-    }
-    for name in ["a", "own/b/c"] { #expect(try !can(subject, .get, name, RoomStand.caller(990))) }
-    #expect(throws: Refusal.denied("you may ask only about yourself")) {
-      try can(subject, .get, "own/a", RoomStand.caller(991))
-    }
-    #expect(try can(try Subject(parsing: "user:0"), .admin, "own/a", stand.administrator))
-  }
-
-  @Test("are shown to administrators, and to others their own") func listing() throws {
-    let stand = try RoomStand.unlocked(system: true)
-    try Self.give(stand, "user:990", "own/*", "get")
-    try Self.give(stand, "user:991", "other/*", "get,find")
-    func told(_ filter: Access.GrantFilter, _ caller: Caller) throws -> [String] {
-      try stand.access.grants(filter, for: caller).next(.max).grants.map { $0.grant.pattern.text }
-    }
-    #expect(try told(.init(), stand.administrator) == ["own/*", "other/*"])
-    #expect(try told(.init(), RoomStand.caller(990)) == ["own/*"])
-    #expect(try told(.init(), RoomStand.caller(992)) == [])
-    #expect(try told(.init(subject: try Subject(parsing: "user:991")), stand.administrator) == ["other/*"])
-    #expect(try told(.init(subject: try Subject(parsing: "user:991")), RoomStand.caller(990)) == [])
-    #expect(try told(.init(name: try ItemName("own/a")), stand.administrator) == ["own/*"])
-    // The time of use is recorded to within a day.
-    try stand.set("own/a")
-    stand.hands.wall.value += 100 * 86_400
-    #expect(try told(.init(unused: 90 * 86_400), stand.administrator) == ["own/*", "other/*"])
-    #expect(try Self.isServed(stand, "own/a", RoomStand.caller(990)))
-    #expect(try told(.init(unused: 90 * 86_400), stand.administrator) == ["other/*"])
-    stand.access.storeUses()
-    try stand.restart()
-    try stand.unlock()
-    #expect(try told(.init(unused: 90 * 86_400), stand.administrator) == ["other/*"])
-  }
-
-  @Test("decide where a search looks, whose pages hold each item once") func searching() throws {
-    let stand = try RoomStand.unlocked(system: true)
-    for name in ["a/1", "a/2", "a/b/3", "a/b/4", "a/b/5", "c", "d/1", "e/x", "e/y"] { try stand.set(name) }
-    for (pattern, rights) in [
-      ("a/*", "find"), ("a/b/*", "find"), ("a/b/4", "find"), ("c", "find"), ("d/*", "get"), ("e/x", "find,get"),
-    ] { try Self.give(stand, "user:990", pattern, rights) }
-    let caller = RoomStand.caller(990)
-    #expect(try Self.found(stand, caller) == ["a/1", "a/2", "a/b/3", "a/b/4", "a/b/5", "c", "e/x"])
-    #expect(try Self.found(stand, caller, "name~a/b/*") == ["a/b/3", "a/b/4", "a/b/5"])
-    #expect(try Self.found(stand, caller, "name=e/y").isEmpty)
-    let walk = NameWalk(prefix: "")
-    var names: [String] = []
-    while true {
-      let (found, isOver) = try stand.items.children(walk, until: .max, for: caller)
-      names += found
-      if isOver { break }
-    }
-    #expect(names.sorted() == ["a/", "c", "e/"])
-    // Only an administrator finds items in the trash.
-    _ = try stand.items.delete([try ItemName("c")], isForGood: false, for: stand.administrator)
-    var trash = try Query(parsing: "")
-    trash.isOfTrash = true
-    #expect(try stand.items.find(trash, limit: 9, after: nil, until: .max, for: caller).items.isEmpty)
-    #expect(try stand.items.find(trash, limit: 9, after: nil, until: .max, for: stand.administrator).items.count == 1)
-  }
-
-  @Test(
-    "of weaker classes alone count no more once a stronger class is known: somebody with the boot key put them there")
-  func forged() throws {
-    func record(_ user: Int, _ rights: Rights) throws -> GrantRecord {
-      GrantRecord(
-        .grant(
-          Grant(
-            subject: try Subject(parsing: "user:\(user)"), pattern: try ItemPattern("**"), rights: rights, created: 1)))
-    }
-    func counts(_ book: GrantBook, _ user: UInt32) -> Int {
-      book.grants(for: CallerParts(RoomStand.caller(user), isSystem: true)).values.reduce(0) { $0 + $1.count }
-    }
-    let (real, forged) = (try record(990, Rights(.get)), try record(666, .all))
-    // The first forgery adds a record, the second replaces the content of one.
-    var edited = real
-    edited.content = forged.content
-    for records in [[real, forged], [edited]] {
-      var book = GrantBook()
-      book.load(.always, records)
-      #expect(counts(book, 666) == 1)
-      book.load(.whenUnlocked, [real])
-      book.load(.afterFirstUnlock, [real])
-      #expect(counts(book, 666) == 0)
-      #expect(counts(book, 990) == (records.count == 2 ? 3 : 2))
-      #expect(!book.counting.contains(forged.id))
-      // Classes that differ from what was stored have no say in this.
-      book.load([
-        .whenUnlocked: .changed([real], because: .corrupt("")), .afterFirstUnlock: .changed([], because: .corrupt("")),
-      ])
-      #expect(counts(book, 666) == 1)
-    }
-    // If a class lost the record that all grants wait to be confirmed, its grants do not count, either.
-    var book = GrantBook()
-    book.load(.always, [real])
-    book.load(.whenUnlocked, [real, GrantRecord(.unconfirmed(since: 1))])
-    #expect(counts(book, 990) == 0)
-  }
-
-  @Test("are revoked also where nobody can read them yet: they never come to count") func coming() throws {
-    let stand = try RoomStand.unlocked(system: true)
-    try stand.set("own/a")
-    for pattern in ["own/*", "own/a"] { try Self.give(stand, "user:990", pattern, "get") }
-    try Self.give(stand, "user:991", "own/*", "get")
-    try stand.restart(withBootKey: false)
-    let subject = try Subject(parsing: "user:990")
-    let (revoked, unstored) = try stand.access.revoke(subject, try ItemPattern("own/*"), for: stand.administrator)
-    #expect(revoked.isEmpty && unstored == "the vault is locked")
-    try stand.unlock()
-    #expect(stand.access.book.all.map(\.grant.pattern.text).sorted() == ["own/*", "own/a"])
-    #expect(try Keychain.classes(of: stand).map(\.count) == [2, 2, 2])
-    _ = try stand.access.revoke(subject, nil, for: stand.administrator)
-    #expect(throws: Self.denied) { try Self.isServed(stand, "own/a", RoomStand.caller(990)) }
-    #expect(try Self.isServed(stand, "own/a", RoomStand.caller(991)))
-    // A later grant counts.
-    try Self.give(stand, "user:990", "own/*", "get")
-    #expect(try Self.isServed(stand, "own/a", RoomStand.caller(990)))
-  }
-
   @Test("are told of by who stored an item: the unit is that of the manager whose units grants name") func authors()
     throws
   {
@@ -613,120 +377,5 @@ import VaultStore
       let item = try stand.items.item(try ItemName("b"), for: stand.administrator)
       #expect(item.creator == "user:\(caller.uid),unit:iothome.service")
     }
-  }
-
-  @Test("that nobody has leave many changes at once refused alike, whether there are such items or not") func oracle()
-    throws
-  {
-    let stand = try RoomStand.unlocked(system: true)
-    // With the existing attributes, this is too much for one call.
-    func long(_ count: Int) -> [String: String] {
-      Dictionary(uniqueKeysWithValues: (0..<count).map { ("k\($0)", String(repeating: "v", count: 1000)) })
-    }
-    for name in ["there/1", "there/2"] {
-      let change = ItemChange(name: try ItemName(name), attributes: long(64))
-      _ = try stand.items.set(change, .generated(.phrase(words: 4)), for: stand.administrator) { _ in true }
-    }
-    for folder in ["there", "missing"] {
-      let changes = try (1...2).map {
-        (
-          change: ItemChange(name: try ItemName("\(folder)/\($0)"), attributes: long(2), update: true),
-          value: NewValue.same
-        )
-      }
-      do throws(BatchRefusal) {
-        _ = try stand.items.set(changes, for: RoomStand.caller(990)) { _, _ in true }
-        Issue.record("it was done")
-      } catch { #expect(error.refusal == Self.denied && error.index == nil, "\(folder)") }
-    }
-  }
-
-  @Test("that are taken back while a search is under way end it where they led, and nowhere else")
-  func revokedWithinSearch() throws {
-    let stand = try RoomStand.unlocked(system: true)
-    let folders = ["a", "b", "c", "d"]
-    for folder in folders { for number in 1...3 { try stand.set("\(folder)/\(number)") } }
-    let caller = RoomStand.caller(990)
-    for revoked in folders {
-      for folder in folders { try Self.give(stand, "user:990", "\(folder)/*", "find") }
-      let first = try stand.items.find(try Query(parsing: ""), limit: 2, after: nil, until: .max, for: caller)
-      _ = try stand.access.revoke(
-        try Subject(parsing: "user:990"), try ItemPattern("\(revoked)/*"), for: stand.administrator)
-      let rest = try stand.items.find(
-        try Query(parsing: ""), limit: 99, after: first.next, until: .max, for: caller)
-      let names = (first.items + rest.items).map(\.name.text)
-      let expected = folders.flatMap { folder in (1...3).map { "\(folder)/\($0)" } }
-      #expect(Set(names).count == names.count)
-      let before = first.items.map(\.name.text).filter { $0.hasPrefix(revoked) }
-      #expect(Set(names) == Set(expected.filter { !$0.hasPrefix(revoked) } + before), "\(revoked)")
-      #expect(rest.next == nil)
-    }
-  }
-
-  @Test("tell who gets an item under a name") func whoMay() throws {
-    let stand = try RoomStand.unlocked(system: true)
-    try Self.give(stand, "unit:x.service", "iot/*", "get,watch")
-    try Self.give(stand, "user:990", "**", "find")
-    let told = stand.access.subjects(on: [try ItemName("iot/a")]).map { "\($0.subject) \($0.rights.names)" }
-    #expect(told == ["unit:x.service [\"get\", \"watch\"]", "user:990 [\"find\"]"])
-  }
-
-  @Test("tell who gets any of many new items, once with all rights") func whoMayAny() throws {
-    let stand = try RoomStand.unlocked(system: true)
-    for (subject, pattern, rights) in [
-      ("user:1", "a/1", "get"), ("user:1", "b/*", "find"), ("user:2", "a", "get"), ("user:3", "a/**", "watch"),
-      ("user:4", "*", "get"), ("user:5", "**/2", "get"), ("user:6", "a-/*", "get"), ("user:7", "a0/*", "get"),
-      ("user:8", "a", "get"), ("user:8", "a/?", "get"),
-    ] { try Self.give(stand, subject, pattern, rights) }
-    func told(_ names: String...) throws -> [String] {
-      try stand.access.subjects(on: names.map { try ItemName($0) }).map { subject, rights in
-        "\(subject) \(rights.names.joined(separator: ","))"
-      }
-    }
-    let all = try told("b/3", "a/2", "a0/c/d", "a/1", "a-")
-    #expect(
-      all == ["user:1 get,find", "user:3 watch", "user:4 get", "user:5 get", "user:8 get"] && all == all.sorted())
-    #expect(try told("x/1", "x/3").isEmpty && told().isEmpty)
-    for name in ["b/3", "a/2", "a0/c/d", "a/1", "a-", "a0/e", "a", "a-/1"] {
-      let one = Set(try told(name).map { $0.split(separator: " ")[0] })
-      let among = Set(try told(name, "zz/y").map { $0.split(separator: " ")[0] })
-      #expect(one == among, "\(name)")
-    }
-  }
-
-  @Test("count as comparisons with the names of many new items, for whoever is told of them") func compared() throws {
-    let stand = try RoomStand.unlocked(system: true)
-    func changes(_ folder: String, _ count: Int) throws -> [(change: ItemChange, value: NewValue)] {
-      try (0..<count).map { (ItemChange(name: try ItemName("\(folder)/\($0)")), .generated(.phrase(words: 4))) }
-    }
-    func isTooMuch(_ folder: String, _ count: Int, for caller: Caller) throws -> Bool {
-      let new = try changes(folder, count)
-      do throws(BatchRefusal) { _ = try stand.items.set(new, for: caller) { _, _ in true } } catch {
-        if case .tooMuch = error.refusal { return true }
-        throw error
-      }
-      return false
-    }
-    for number in 0..<200 { try Self.give(stand, "user:1", "x/**/\(number)*", "get") }
-    try Self.give(stand, "user:990", "**", "set")
-    #expect(try isTooMuch("x", 300, for: stand.administrator))
-    #expect(try !isTooMuch("x", 150, for: stand.administrator))
-    #expect(try !isTooMuch("y", 300, for: stand.administrator))
-    #expect(try !isTooMuch("x/z", 300, for: RoomStand.caller(990)))
-    // Long names count more than short ones, and so do long patterns with a star in the middle.
-    let long = String(repeating: "n", count: 200)
-    #expect(try isTooMuch("x/\(long)", 40, for: stand.administrator))
-    #expect(try !isTooMuch("x/\(long)", 10, for: stand.administrator))
-    for number in 0..<20 { try Self.give(stand, "user:1", "z/*\(long)\(number)", "get") }
-    #expect(try isTooMuch("z/\(long)", 100, for: stand.administrator))
-    #expect(try !isTooMuch("y/\(long)", 100, for: stand.administrator))
-  }
-}
-
-extension Keychain {
-  /// Returns the grants in the store for items of each class.
-  fileprivate static func classes(of stand: RoomStand) throws -> [[GrantRecord]] {
-    let keychain = try stand.vault.keychain()
-    return try AccessClass.allCases.map { try keychain.grants(of: $0).filter { $0.grant != nil } }
   }
 }
