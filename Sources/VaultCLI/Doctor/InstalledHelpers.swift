@@ -1,3 +1,4 @@
+internal import Glibc
 internal import VaultClient
 internal import VaultProcess
 
@@ -12,7 +13,7 @@ enum InstalledHelpers {
   /// The helpers that the daemon starts.
   private static let ofDaemon = [
     Helper(name: "vault-pam", loss: "no password or finger unlocks the vault through PAM"),
-    Helper(name: "vault-keyring", loss: "no keyring unlocks the vault, and nothing is copied from or to a keyring"),
+    Helper(name: "vault-keyring", loss: "no keyring unlocks the vault"),
     Helper(name: "vault-tpm2", loss: "no TPM unlocks the vault or holds its boot key"),
     Helper(name: "vault-rsa", loss: "RSA keys above 2,048 bits neither sign nor are generated"),
   ]
@@ -21,14 +22,24 @@ enum InstalledHelpers {
   private static let ofClient = [
     Helper(name: "vault-qr", loss: "--qr draws nothing"),
     Helper(name: "vault-agent", loss: "nobody is asked in a window"),
+    Helper(name: "vault-keyring", loss: "nothing is copied from or to a keyring"),
   ]
 
-  /// Reports each helper that is missing beside its program. The daemon's are looked for beside the `vaultd` that the
-  /// client would start.
-  static func diagnoses() -> [Diagnosis] {
-    let client = OwnProgram.directory
-    let daemon = Daemon.program.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
-    return missing(ofDaemon, beside: daemon, "vaultd") + missing(ofClient, beside: client, "vault")
+  /// Reports each helper that is missing beside its program.
+  ///
+  /// - Parameter isOfDaemon: true to look for the daemon's helpers, too: beside the `vaultd` that the client would
+  ///   start, which says nothing about the daemon of a socket that was named.
+  static func diagnoses(ofDaemon isOfDaemon: Bool) -> [Diagnosis] {
+    let daemon = isOfDaemon ? Daemon.program.flatMap(directory) : nil
+    return missing(ofDaemon, beside: daemon, "vaultd") + missing(ofClient, beside: OwnProgram.directory, "vault")
+  }
+
+  /// The directory of a program, which a link to it may name.
+  private static func directory(of program: String) -> String? {
+    guard let resolved = unsafe realpath(program, nil) else { return nil }
+    defer { unsafe free(resolved) }
+    let path = unsafe String(cString: resolved)
+    return path.lastIndex(of: "/").map { String(path[..<$0]) }
   }
 
   private static func missing(_ helpers: [Helper], beside directory: String?, _ program: String) -> [Diagnosis] {

@@ -1,5 +1,6 @@
 /// Checks whether systemd would start the daemon.
 enum SystemdUnits {
+  /// Reports whether the unit that starts the daemon is installed and enabled.
   ///
   /// - Parameters:
   ///   - system: true for the machine's vault.

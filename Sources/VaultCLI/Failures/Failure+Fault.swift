@@ -199,6 +199,8 @@ extension Failure {
       self.init(.invalid, "the store cannot be trusted: \(Hint.text(text))")
     case .storageFailed(StoreProblem.diskFull):
       self.init(.io, StoreProblem.diskFull, "free some space and try again")
+    case .storageFailed(StoreProblem.unrecorded(StoreProblem.diskFull)):
+      self.init(.io, StoreProblem.unrecorded(StoreProblem.diskFull), "free some space and try again")
     case .storageFailed(StoreProblem.unrecordedInFailed):
       self.init(.io, StoreProblem.unrecordedInFailed, "\(Hint.vault("verify")) says what is wrong")
     case .storageFailed(let reason) where StoreProblem.isHidden(reason):

@@ -15,7 +15,7 @@ struct OverviewCommand: ParsableCommand {
     while let word = rest.popFirst() {
       switch word {
       case "--json", "--system": continue
-      // Without a value it is a mistake that this command tells.
+      // This command reports that the value is missing.
       case "--socket": rest = rest.dropFirst()
       default: guard word.hasPrefix("--socket=") else { return false }
       }

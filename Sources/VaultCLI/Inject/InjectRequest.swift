@@ -51,7 +51,7 @@ struct InjectRequest {
     let actions = template.actions
     do throws(Failure) {
       fetched = try fetch.items(actions.map(\.item), for: purpose, session) { item in
-        actions.first { $0.item.name == item }.map { place(of: $0) }
+        actions.first { $0.item == item }.map { place(of: $0) }
       }
     } catch {
       throw error.explainingField

@@ -43,11 +43,9 @@ struct Variables: ~Copyable {
     }
   }
 
-  /// Returns the place in a file that first names the item.
-  func place(of item: ItemName) -> String? {
-    entries.lazy.compactMap { entry in
-      if case .item(let reference) = entry.source, reference.name == item { entry.place } else { nil }
-    }.first
+  /// Returns the first place in a file that has the reference.
+  func place(of item: ItemReference) -> String? {
+    entries.lazy.compactMap { entry in entry.source == .item(item) ? entry.place : nil }.first
   }
 
   /// The items that the variables need.

@@ -25,7 +25,7 @@ struct WaitingLine: ~Copyable {
   static func text(for fault: Fault) -> String? {
     switch fault {
     // The call goes on to wait for an approval, if it needs one.
-    case .locked: "waiting for somebody to unlock the vault, and to approve the call if it needs approval"
+    case .locked: "waiting for an unlock, and for an approval if one is needed"
     case .presenceRequired(let name, let require):
       "waiting for a person: \(Printable.quoted(name)) requires \(Sentence.required(require))"
     case .denied(_, let request?): "waiting for an administrator to approve request \(request)"

@@ -22,7 +22,7 @@ package final class Audit: SecretHolder {
   /// Returns the subject of an entry that names none, by its caller.
   var toldName: (AuditEntry.Caller) -> AuditSubject.Name = { AuditSubject.Name(text: "user:\($0.uid)") }
   package internal(set) var settings = AuditSettings()
-  /// Called when the log cannot be written any more, and when it can be written again.
+  /// Called when ``problem`` appears and when it is gone, possibly within a transaction of the store.
   var problemChanged: () -> Void = {}
 
   /// The entries that are not sealed yet.

@@ -90,7 +90,7 @@ extension Keyring {
   /// was moved elsewhere counts, too, as a second one would make the program's data unreadable. Nil if there is none
   /// for certain.
   private func find(app: String) throws(KeyringFault) -> ItemInfo? {
-    guard !hidesSecrets, let keychain = vault.openKeychain else { throw .isLocked }
+    guard !hidesSecrets, let keychain else { throw .isLocked }
     let query: Query
     do throws(ValueError) {
       query = Query(keyring: try KeyringAttributes(anyOfPortalApp: app))

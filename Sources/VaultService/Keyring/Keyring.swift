@@ -110,7 +110,7 @@ package final class Keyring {
 
   /// Tells programs that everything is locked while no entry can be written and one is required, and when that is over.
   private func followAudit() {
-    // The log may change amid a call, or a change of the store.
+    // The state of the log may change amid a call, or within a transaction.
     vault.audit.problemChanged = { [weak self] in
       self?.vault.waiting.turns?.wait { self?.tellOfRecording() }
     }
@@ -122,9 +122,11 @@ package final class Keyring {
   }
 
   private func tellOfRecording() {
-    guard isOn, isUnrecorded != hasToldUnrecorded else { return }
-    hasToldUnrecorded = isUnrecorded
+    guard isOn else { return }
+    // A prompt may have met a problem that is gone already.
     if !isUnrecorded { vault.prompts.wake() }
+    guard isUnrecorded != hasToldUnrecorded else { return }
+    hasToldUnrecorded = isUnrecorded
     changed(.locks)
   }
 

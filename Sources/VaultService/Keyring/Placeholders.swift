@@ -82,9 +82,12 @@ final class Placeholders: SecretHolder {
     return own.filter { $0.match == nil }.map(\.path)
   }
 
-  /// The element of the path of a search that a program has made before.
+  /// The element of the path of a search that a program has asked for before and that is still to be made. The match
+  /// of a search that was made may be out of date: items may have come since.
   func element(ofHash hash: Int, _ owner: ObjectIdentifier) -> String? {
-    owned[owner]?.numbers.first { searches[$0]?.hash == hash }.map { "q\($0)" }
+    owned[owner]?.numbers.first { number in
+      searches[number].map { $0.hash == hash && $0.match == nil } ?? false
+    }.map { "q\($0)" }
   }
 
   /// Keeps a search for as long as its program is connected, and returns the element of its path.

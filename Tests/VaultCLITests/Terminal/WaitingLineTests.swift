@@ -6,7 +6,7 @@ import VaultTesting
     let sandbox = try Sandbox.withVault(unlocked: false)
     defer { sandbox.close() }
     let terminal = try Terminal(sandbox, ["get", "web", "--wait", "1m"])
-    try terminal.expect("waiting for somebody to unlock the vault")
+    try terminal.expect("waiting for an unlock")
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
     try terminal.expect("\r\u{1B}[K")
     #expect(try terminal.wait() == 0 && terminal.screen.hasSuffix("\r\u{1B}[Khunter2\r\n"), "\(terminal.screen)")

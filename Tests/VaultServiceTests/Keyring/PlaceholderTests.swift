@@ -41,6 +41,30 @@ import VaultModel
     #expect(throws: KeyringFault.noSuchObject) { try stand.value(found) }
   }
 
+  @Test("that found nothing is made anew when it is asked again while nobody can tell, as an item may have come since")
+  func again() throws {
+    let stand = try KeyringStand()
+    try stand.restart()
+    let program = Program()
+    func path() throws -> KeyringPath {
+      try stand.keyring.placeholder(
+        for: try KeyringStand.attributes([("a", "1")]), in: nil, program, stand.program)
+    }
+    let first = try path()
+    #expect(try path() == first)
+    try stand.rooms.unlock()
+    stand.match([first])
+    #expect(throws: KeyringFault.noSuchObject) { try stand.value(first) }
+    try stand.make("1", "x", [("a", "1")])
+    stand.vault.lock(because: .sleep)
+    #expect(stand.keyring.hidesItems())
+    let second = try path()
+    #expect(second != first && !stand.keyring.serves(.item(second), stand.program))
+    try stand.rooms.unlock()
+    stand.match([second])
+    #expect(try stand.value(second) == "text/plain 1")
+  }
+
   @Test("stands for a shared item if no own one matches, as the search itself does") func shared() throws {
     var settings = VaultSettings()
     settings.keyring.shares = [try ItemPattern("iot/*")]

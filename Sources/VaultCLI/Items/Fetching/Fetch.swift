@@ -15,20 +15,22 @@ struct Fetch: Equatable {
   ///
   /// - Parameters:
   ///   - purpose: the text for a person who is asked to unlock the vault.
-  ///   - place: returns the place in a file that first names an item, for an error; nil if no file does.
+  ///   - place: returns the place in a file that has a reference, for an error; nil if no file has it.
   func items(
     _ references: some Sequence<ItemReference>, for purpose: String, _ session: Session,
-    place: (ItemName) -> String? = { _ in nil }
+    place: (ItemReference) -> String? = { _ in nil }
   ) throws(Failure) -> FetchedItems {
     session.vault.reason = reason
     let end = waitSeconds.map { Moment.now() + Int($0) * 1000 }
     var fetched = FetchedItems()
     for item in Self.items(references) {
+      // The part that is being fetched, for an error.
+      var part = ItemReference(item.name, field: item.fields[0])
       do throws(Failure) {
         let wait = end.map { Duration.milliseconds(max(0, $0 - Moment.now())) }
-        try add(item, to: &fetched, wait: wait, for: purpose, session)
+        try add(item, &part, to: &fetched, wait: wait, for: purpose, session)
       } catch {
-        throw error.naming(item.name, at: place(item.name))
+        throw error.naming(item.name, at: place(part))
       }
     }
     return fetched
@@ -55,7 +57,8 @@ struct Fetch: Equatable {
   }
 
   private func add(
-    _ item: Item, to fetched: inout FetchedItems, wait: Duration?, for purpose: String, _ session: Session
+    _ item: Item, _ part: inout ItemReference, to fetched: inout FetchedItems,
+    wait: Duration?, for purpose: String, _ session: Session
   ) throws(Failure) {
     let name = item.name
     let needsValue = item.fields.contains { $0 == nil || $0 == "uri" }
@@ -71,6 +74,7 @@ struct Fetch: Equatable {
         value.bytes.withBytes { fetched.add(ItemReference(name), version: value.version, $0) }
       }
       if item.fields.contains("uri") {
+        part = ItemReference(name, field: "uri")
         let shown = try self.told(told, name, wait: nil, for: purpose, session)
         told = shown
         let uri = try ItemURI.uri(of: shown, value.bytes)
@@ -82,6 +86,7 @@ struct Fetch: Equatable {
     // Once the value was allowed, the details need no wait.
     let shown = try self.told(told, name, wait: needsValue ? nil : wait, for: purpose, session)
     for field in fields {
+      part = ItemReference(name, field: field)
       let text = try ItemField.known(field, of: shown)
       fetched.add(ItemReference(name, field: field), version: shown.version, unsafe text.utf8.span.bytes)
     }

@@ -41,7 +41,9 @@ extension SecretServiceDoor {
           request.reply()
         },
         .init("Locked", "b") { [unowned self] path, peer, writer throws(BusError) in
-          writer.flag(keyring.isLocked(try collection(path), for: peer.caller))
+          let collection = try collection(path)
+          vault.audit.recordAhead(for: peer.caller)
+          writer.flag(keyring.isLocked(collection, for: peer.caller))
         },
         .init("Created", "t") { [unowned self] path, peer, writer throws(BusError) in
           writer.long(UInt64(max(0, try describe(path, peer).created)))
@@ -63,6 +65,7 @@ extension SecretServiceDoor {
 
   private func describe(_ path: String, _ peer: BusPeer) throws(BusError) -> KeyringCollection {
     let collection = try collection(path)
+    vault.audit.recordAhead(for: peer.caller)
     return try asked { () throws(KeyringFault) in try keyring.describe(collection, for: peer.caller) }
   }
 
@@ -74,8 +77,12 @@ extension SecretServiceDoor {
       let collection = try collection(request.path)
       signals.listRead(of: collection, by: peer)
       guard !keyring.hidesItems(in: collection) else { return then(.success([])) }
-      let search = try asked { () throws(KeyringFault) in
-        try keyring.search(KeyringAttributes(), in: collection, for: peer.caller)
+      let search: KeyringSearch
+      do throws(KeyringFault) {
+        search = try keyring.search(KeyringAttributes(), in: collection, for: peer.caller)
+      } catch {
+        guard error == .isLocked else { throw BusError(error) }
+        return then(.success([]))
       }
       step(search, of: request, peer) { [signals] hits in
         if let count = try? hits.get().count { signals.listRead(of: collection, by: peer, count: count) }

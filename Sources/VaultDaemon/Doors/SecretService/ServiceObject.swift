@@ -50,7 +50,8 @@ extension SecretServiceDoor {
         },
       ],
       properties: [
-        .init("Collections", "ao") { [unowned self] _, _, writer in
+        .init("Collections", "ao") { [unowned self] _, peer, writer in
+          vault.audit.recordAhead(for: peer.caller)
           writer.paths(keyring.collections.map { SecretPath.collection($0).text })
         }
       ],

@@ -12,9 +12,18 @@ extension Audit {
     caller.passage.begin(terms)
     switch terms.need {
     case .log, .logUnlessFailed: try settle(terms.need)
-    case .logUnlessLocked: do throws(Refusal) { try settle() } catch { caller.passage.isUnrecorded = true }
+    case .logUnlessLocked: try? settle()
     case .nothing: break
     }
+  }
+
+  /// Records a call before its answer is made, if an entry must be on the disk before the answer. If none can be
+  /// written, everything is locked to the rest of the call. For the parts of an answer that have no entry of their own.
+  package func recordAhead(for caller: Caller) {
+    let passage = caller.passage
+    guard isRequired, let terms = passage.terms, !passage.isRecorded else { return }
+    recordPassage(.ok, terms, caller)
+    try? settle()
   }
 
   /// Records a call that is refused before it is begun; ``pass(_:isLast:for:)`` lets the refusal out. Calls that are
@@ -79,8 +88,10 @@ extension Audit {
     passage.isSettled = true
     if isLast { passage.end() }
     guard !isSettled else { return }
+    // Everything was locked to the answer if no entry could be written already when it was made.
+    let wasLocked = terms.need == .logUnlessLocked && isBlocking
     do throws(Refusal) { try settle(terms.need) } catch {
-      guard passage.isUnrecorded else { throw error }
+      guard wasLocked else { throw error }
     }
   }
 

@@ -227,8 +227,12 @@ extension Audit {
   /// True when an entry has to be on the disk before its answer.
   package var isRequired: Bool { settings.mode == .required }
 
-  /// True while calls are refused because no entry could be written when it was tried last.
-  package var isBlocking: Bool { isRequired && (problem != nil || keychain()?.hasFailed == true) }
+  /// True while an entry is required and none can be written: nothing is written to a store that has failed its check,
+  /// and otherwise the last attempt tells.
+  var isBlocking: Bool {
+    guard isRequired, let keychain = keychain() else { return false }
+    return problem != nil || keychain.hasFailed
+  }
 
   /// Writes everything recorded to the disk now, if that is required, as entries or as counts in the tally.
   ///

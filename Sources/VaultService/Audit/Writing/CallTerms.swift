@@ -9,8 +9,8 @@ package struct CallTerms: Sendable {
     /// The entry must be on the disk before the answer, unless the store has failed its check, because nothing is ever
     /// written to such a store. For the calls that examine what is left of the store, and save it.
     case logUnlessFailed
-    /// The entry must be on the disk before the answer, unless none could be written when the call began. To such a
-    /// call everything is locked, so that its answer tells nothing.
+    /// The entry must be on the disk before the answer, unless none could be written when the answer was made. To such
+    /// a call everything is locked, so that its answer tells nothing.
     case logUnlessLocked
     /// The call needs no state of the log, so that a full disk keeps the vault neither open nor shut. An entry that can
     /// be written is nevertheless on the disk before the answer.
@@ -65,13 +65,11 @@ final class Passage: @unchecked Sendable {
   var isSettled = true
   /// True once an answer was sent.
   var isAnswered = false
-  /// True if the call was begun while its entry could not be written; see ``CallTerms/Need/logUnlessLocked``.
-  var isUnrecorded = false
 
   func begin(_ terms: CallTerms) {
     end()
     self.terms = terms
-    (action, hasForgotten, isRecorded, isAnswered, isUnrecorded) = (.call, false, false, false, false)
+    (action, hasForgotten, isRecorded, isAnswered) = (.call, false, false, false)
   }
 
   /// Forgets the call, which has ended.

@@ -293,10 +293,18 @@ package final class KeyringPrompt {
       // A lock was faster. What an unlocked vault does not give is not given after another unlock either.
       case .isLocked where !keyring.isUnlocked: return .unlock
       case .isLocked where kind == .retrieve && keyring.isUnchecked: refused()
+      case .refused(let refusal) where Self.mayPass(refusal): refused()
       case .isLocked, .noSuchObject, .readOnly, .limitsExceeded, .refused: end(.dismissed)
       }
     }
     return nil
+  }
+
+  /// True for a refusal for whose reason the vault itself cannot do anything now, such as a full disk. What is damaged
+  /// stays so.
+  private static func mayPass(_ refusal: Refusal) -> Bool {
+    if case .corrupt = refusal { return false }
+    return refusal.outcome == .failed
   }
 
   /// Begins to look for what the program's searches find, once that is possible; false if there is nothing to look for.
@@ -328,7 +336,9 @@ package final class KeyringPrompt {
       if try keyring.step(removal, for: terms.caller) { return end(.deleted) }
     } catch {
       isRemoving = false
-      guard error == .isLocked, !keyring.isUnlocked || keyring.isUnrecorded else { return end(.dismissed) }
+      if keyring.isUnrecorded { return refused() }
+      if case .refused(let refusal) = error, Self.mayPass(refusal) { return refused() }
+      guard error == .isLocked, !keyring.isUnlocked else { return end(.dismissed) }
       isRemovalStopped = true
       return askLater()
     }
