@@ -194,6 +194,11 @@ import VaultStore
     _ = try stand.access.repairClock(for: stand.administrator)
     #expect(try replaced() == [1])
     #expect(try counts(issue()))
+    // It would count again when its time comes, but for another replacement by the right clock.
+    try rotate()
+    #expect(try replaced() == [3, 2, 1])
+    stand.hands.wall.value += 36_001
+    #expect(try replaced() == [])
   }
 
   @Test("the store learns of the time of a token before it is handed out, once in a second") func learned() throws {

@@ -146,13 +146,17 @@ extension Items {
   /// was replaced stay valid for as long as the item's `max-ttl` says.
   ///
   /// A version that was replaced while the clock was ahead does not count after the clock was repaired, because nothing
-  /// tells when it was replaced.
+  /// tells when it was replaced. Once the key was replaced again by the right clock, that time counts for the version,
+  /// too: it was replaced before.
   ///
   /// - Parameter newest: the newest time that the item's class knows, in Unix seconds.
   static func replacedVersions(of item: ItemInfo, _ newest: Int64) -> [Int] {
     guard item.use == .jwt, let terms = try? TokenTerms(attributes: item.attributes) else { return [] }
+    // The earliest time at which a later version was made.
+    var replaced = Int64.max
     return zip(item.versions, item.versions.dropFirst()).reversed().compactMap { version, next in
-      next.created <= newest && Seconds.after(terms.longestLife, next.created) > newest ? version.number : nil
+      replaced = min(replaced, next.created)
+      return replaced <= newest && Seconds.after(terms.longestLife, replaced) > newest ? version.number : nil
     }
   }
 
