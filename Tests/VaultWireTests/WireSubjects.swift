@@ -126,7 +126,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
 
   static let busOwner = Wire.BusOwner(pid: 3, program: "é", own: true)
   static let keyringCollection = Wire.KeyringCollection(id: "login", label: "é", isDefault: true, items: 4)
-  static let sshAgent = Wire.SSHAgent(on: true, socket: "s", keys: 1, added: 2)
+  static let sshAgent = Wire.SSHAgent(on: true, socket: "s", keys: 1, added: 2, locked: true)
 
   static let all: [WireSubject] =
     types + reading + writing + keys + deposits + grants + attending + audit + conversations

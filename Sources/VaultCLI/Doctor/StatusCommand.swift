@@ -108,6 +108,7 @@ struct StatusCommand: ParsableCommand {
   static func text(_ agent: Wire.SSHAgent) -> String {
     guard agent.on else { return "off" }
     let place = agent.socket.map { "on, at \(Printable.text($0))" } ?? "on, without a socket: the socket unit has none"
+    if agent.locked == true { return place + "; locked by `ssh-add -x`, so it offers no key; `ssh-add -X` unlocks it" }
     let keys = agent.keys.map { Counted.text($0, "key") } ?? "keys that are known after an unlock"
     return place + "; offers \(keys)" + (agent.added > 0 ? " and \(agent.added) of ssh-add" : "")
   }

@@ -323,6 +323,8 @@ package final class Vault {
   /// Locks the vault if a deadline has passed or the machine has slept. Called before every request and by the timer,
   /// so that the first request after a resume finds the vault locked.
   package func checkDeadlines() {
+    // The reason why the store could not be opened may have been corrected.
+    if case .unreadable = store.content { openStore(because: .repaired) }
     // The two clocks are not read at the same moment, so only a gap of more than a second counts as a sleep.
     guard let now = clock.bootUnlessSlept(since: sleptBefore) else {
       sleptBefore = clock.slept

@@ -61,6 +61,8 @@ import VaultTesting
     #expect(try !unlock("none is set"))
     #expect(try sandbox.ssh("ssh-add", ["-x"], passphrase: "a passphrase").status == 0)
     #expect(try sandbox.listed() == "The agent has no identities.\n")
+    let locked = "; locked by `ssh-add -x`, so it offers no key; `ssh-add -X` unlocks it\n"
+    #expect(try sandbox.must(["status"]).contains(locked))
     #expect(try sandbox.ssh("ssh-keygen", ["-Y", "sign", "-f", key + ".pub", "-n", "file", file]).status != 0)
     #expect(try sandbox.ssh("ssh-add", ["-x"], passphrase: "another").status != 0)
     #expect(try sandbox.ssh("ssh-add", ["-q", sandbox.home + "/own"]).status != 0)

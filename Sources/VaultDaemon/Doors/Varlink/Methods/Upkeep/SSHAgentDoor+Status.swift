@@ -9,6 +9,6 @@ extension SSHAgentDoor {
     let listing = isOn ? try? keys.keys(for: caller) : nil
     return Wire.SSHAgent(
       on: isOn, socket: socket, keys: listing.flatMap { $0.isWhole ? $0.keys.count : nil },
-      added: isOn ? sessionKeys.all.count : 0)
+      added: isOn ? sessionKeys.all.count : 0, locked: lock.isLocked ? true : nil)
   }
 }
