@@ -12,8 +12,17 @@ public enum OwnProgram {
   /// `directory` itself. Nil when the helper is in neither.
   public static func helper(_ name: String, from directory: String? = directory) -> String? {
     guard let directory else { return nil }
-    return ["\(directory)/../libexec/vault/\(name)", "\(directory)/\(name)"].first { path in
-      unsafe access(path, X_OK) == 0
-    }
+    return places(of: name, from: directory).first { path in unsafe access(path, X_OK) == 0 }
+  }
+
+  /// The path of a helper that is in one of these places but may not be executed. Nil when there is none, or when
+  /// another one can be used.
+  public static func barredHelper(_ name: String, from directory: String? = directory) -> String? {
+    guard let directory, helper(name, from: directory) == nil else { return nil }
+    return places(of: name, from: directory).first { path in unsafe access(path, F_OK) == 0 }
+  }
+
+  private static func places(of name: String, from directory: String) -> [String] {
+    ["\(directory)/../libexec/vault/\(name)", "\(directory)/\(name)"]
   }
 }

@@ -125,12 +125,24 @@ struct GrantsConfirmCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
+    if !globals.json, session.mayAsk, try isDone(session) {
+      return Output.note("no grant waits for a confirmation")
+    }
     let count = try session.unlocking(for: "vault grants confirm") { vault in try vault.confirmGrants() }
     if globals.json {
       try Output.json { $0.add("grants", count) }
     } else if Keyboard.isAttended {
       Output.note("\(Counted.text(count, "grant")) \(count == 1 ? "counts" : "count")")
     }
+  }
+
+  /// Returns true if all grants are in effect, so that nobody need be asked. A caller that is no administrator does not
+  /// see that, nor the number of requests.
+  private func isDone(_ session: Session) throws(Failure) -> Bool {
+    guard let status = try session.attempt({ vault in try vault.status() }), status.state == "unlocked",
+      status.requests != nil, let found = try session.attempt({ vault in try vault.grants() })
+    else { return false }
+    return found.unconfirmed == nil
   }
 }
 

@@ -14,6 +14,8 @@ final class Answers {
   private var recoveryCode: SecretBuffer?
   /// True while this program has given out a recovery code that may not be stored yet.
   private var isCodePending = false
+  /// The consequence of a signal that ends the program at the question for a new recovery code.
+  var consequence = "opens nothing"
   /// True when a choice was answered with yes.
   private(set) var hasChosen = false
   /// Hides what is typed; set from the first question on.
@@ -69,7 +71,8 @@ final class Answers {
       try hush(keyboard)
       try show(prompt, question, keyboard)
       isCodePending = true
-      return try keyboard.ask("Recovery code: ", .shown)
+      return try keyboard.ask(
+        "Recovery code: ", .shown, ifEnded: "the recovery code above was not stored, and \(consequence)")
     case .visible:
       try hush(keyboard)
       return try keyboard.ask("\(question): ", .shown)

@@ -112,6 +112,7 @@ struct AuditListCommand: ParsableCommand {
 
   func validate() throws {
     if let last, last < 1 { throw ValidationError("--last counts from 1") }
+    if follow && verify { throw ValidationError("--follow and --verify exclude each other; give one of them") }
     if against != nil, !verify { throw ValidationError("--against goes with --verify") }
   }
 

@@ -44,8 +44,12 @@ enum InstalledHelpers {
 
   private static func missing(_ helpers: [Helper], beside directory: String?, _ program: String) -> [Diagnosis] {
     guard let directory else { return [] }
-    return helpers.filter { OwnProgram.helper($0.name, from: directory) == nil }.map { helper in
-      .warn(
+    return helpers.filter { OwnProgram.helper($0.name, from: directory) == nil }.map { helper -> Diagnosis in
+      if let path = OwnProgram.barredHelper(helper.name, from: directory) {
+        return .warn(
+          "helpers", "\(path) is not executable, so \(helper.loss)", fix: "make it executable, or install it again")
+      }
+      return .warn(
         "helpers",
         "\(helper.name) is neither in \(directory)/../libexec/vault nor beside \(program), so \(helper.loss)",
         fix: "install all programs of vault together")

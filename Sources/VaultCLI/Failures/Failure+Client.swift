@@ -103,6 +103,14 @@ extension Failure {
 
 extension Failure {
   /// The failure where there is no daemon, and no program for one.
-  static let notInstalled = Failure(
-    .unavailable, "no daemon is running and vaultd is not installed beside vault or in PATH", "install it")
+  static var notInstalled: Failure {
+    if let path = Daemon.barredProgram { return .notExecutable(path) }
+    return Failure(
+      .unavailable, "no daemon is running and vaultd is not installed beside vault or in PATH", "install it")
+  }
+
+  /// The failure where the program to start is there but may not be executed.
+  static func notExecutable(_ path: String) -> Failure {
+    Failure(.unavailable, "\(Printable.text(path)) is not executable", "make it executable, or install it again")
+  }
 }

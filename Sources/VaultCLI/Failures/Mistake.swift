@@ -11,14 +11,14 @@ struct Mistake {
 
   /// The failure to report; it has the parser's own message if no better one is known.
   func failure(_ message: String) -> Failure {
-    unknown ?? wrongStyle ?? leftOver ?? Failure(.usage, UsageError.message(message), "see \(help)")
+    unknown ?? bareLength ?? wrongStyle ?? leftOver ?? Failure(.usage, UsageError.message(message), "see \(help)")
   }
 
   /// The failure for an unknown command or option; nil if there is none.
   var unknown: Failure? {
     switch words.unknown {
     case .command(let name): unknownCommand(name)
-    case .option(let name): unknownOption(name)
+    case .option(let name): optionOfProgram(name) ?? unknownOption(name)
     case nil: nil
     }
   }
@@ -74,7 +74,19 @@ struct Mistake {
     "add": "set", "insert": "set", "create": "set", "new": "set", "put": "set", "store": "set", "read": "get",
     "login": "unlock", "open": "unlock", "logout": "lock", "close": "lock", "change-password": "passwd",
     "password": "passwd", "grep": "find", "log": "audit", "otp": "totp", "exec": "run", "allow": "grant",
+    "version": "--version",
   ]
+
+  /// The failure for an option behind the name of the program that `vault run` starts; nil for any other option. The
+  /// option belongs to that program.
+  private func optionOfProgram(_ name: String) -> Failure? {
+    guard words.command == RunCommand.self,
+      let place = typed.firstIndex(where: { $0 == name || $0.hasPrefix(name + "=") }),
+      !TypedWords(typed[..<place]).operands.isEmpty
+    else { return nil }
+    return Failure(
+      .usage, "the program and its options stand behind --", "write -- before the program; see \(help)")
+  }
 
   /// The options with which rm(1) and cp(1) take folders.
   private static let recursion: Set = ["-r", "-R", "-rf", "-fr", "-a", "--recursive"]
@@ -121,6 +133,22 @@ struct Mistake {
     return search(VaultCommand.self, [])
   }
 
+  /// The failure for a number beside `--generate`, which is probably a length. The number may be a secret, so the
+  /// message does not repeat it.
+  private var bareLength: Failure? {
+    guard words.extra != nil, words.shape.option("--generate") != nil, words.given.contains("--generate"),
+      words.operands.contains(where: Self.isLength)
+    else { return nil }
+    return Failure(
+      .usage, "a number stands where none is expected",
+      "a length is given with --length, as in `--generate --length 20`; see \(help)")
+  }
+
+  /// Returns true for a number that may be the length of a password.
+  static func isLength(_ word: String) -> Bool {
+    (1...4).contains(word.utf8.count) && word.utf8.allSatisfy { (0x30...0x39).contains($0) }
+  }
+
   /// The failure for a word behind `--generate` that is not a style. The word may be a secret, so the message does not
   /// repeat it.
   private var wrongStyle: Failure? {
@@ -148,18 +176,39 @@ struct Mistake {
     text.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "-") }
   }
 
-  /// The failure for an option without its dashes. The message does not repeat the word, because it may be a secret.
+  /// The failure for a word too many, such as an option without its dashes. The message does not repeat a word that may
+  /// be a secret.
   private var leftOver: Failure? {
     // Commands that take secrets give a better message themselves: there, a word without dashes is more likely a secret
     // than a slip, however near to an option it is.
     guard let extra = words.extra, !takesSecrets else { return nil }
-    if words.path == ["generate"], words.operands.count == 2, let length = Int(extra) {
-      return Failure(
-        .usage, "unexpected argument",
-        "it stores nothing: \(Hint.vault("set NAME --generate --length \(length)")) makes the value of an item; "
-          + "see \(help)")
+    if words.path == ["generate"], words.operands.count == 2, let length = words.operands.first(where: Self.isLength) {
+      let isOfStyle = words.operands.contains { GeneratedStyle(rawValue: $0) != nil }
+      let way =
+        isOfStyle
+        ? "a length is given with --length \(length)"
+        : "it stores nothing: \(Hint.vault("set NAME --generate --length \(length)")) makes the value of an item"
+      return Failure(.usage, "unexpected argument", "\(way); see \(help)")
     }
-    return Failure(.usage, "unexpected argument", Suggestion.advice(nearestOptions(extra), help: help))
+    // A person may have typed a new value behind the name of the item to edit.
+    let isNamed = words.command != EditCommand.self && isHardlySecret(extra)
+    let event = isNamed ? "unexpected argument \(Printable.quoted(extra))" : "unexpected argument"
+    let nearest = nearestOptions(extra)
+    if nearest.isEmpty, words.command == InjectCommand.self {
+      return Failure(.usage, event, "the template is given with -i; see \(help)")
+    }
+    return Failure(.usage, event, Suggestion.advice(nearest, help: help))
+  }
+
+  /// Returns true for a short word of one or two parts, each of lower-case letters or of at most two digits, as in
+  /// `web/mail` and `b/2`. A phrase has more parts, and a password or a PIN other characters or more digits.
+  private func isHardlySecret(_ word: String) -> Bool {
+    let parts = word.utf8.split { "/.-".utf8.contains($0) }
+    return word.utf8.count <= 16 && (1...2).contains(parts.count)
+      && parts.allSatisfy { part in
+        part.allSatisfy { (0x61...0x7A).contains($0) }
+          || part.count <= 2 && part.allSatisfy { (0x30...0x39).contains($0) }
+      }
   }
 
   /// Returns true for an option of a command that takes secrets, if it is spelled as a secret might be, if its name
@@ -181,6 +230,7 @@ struct Mistake {
     let names = words.shape.options.flatMap(\.names).filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
     // A single letter would match every option that begins with it.
     if text.hasPrefix("-"), typed.utf8.count == 1 {
+      if words.path.isEmpty, typed.lowercased() == "v" { return ["--version"] }
       return names.filter { $0.hasPrefix(typed) }.prefix(3).map { "--" + $0 }
     }
     let nearest = Nearest.names(to: typed, among: names + TypedWords.everywhere)

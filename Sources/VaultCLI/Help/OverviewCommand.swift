@@ -17,7 +17,7 @@ struct OverviewCommand: ParsableCommand {
       case "--json", "--system": continue
       // This command reports that the value is missing.
       case "--socket": rest = rest.dropFirst()
-      default: guard word.hasPrefix("--socket=") else { return false }
+      default: guard Arguments.hasJoinedValue(word) else { return false }
       }
     }
     return true

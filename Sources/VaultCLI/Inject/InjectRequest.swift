@@ -62,6 +62,12 @@ struct InjectRequest {
   func run(_ session: Session, json: Bool) throws(Failure) {
     try check()
     let template = try template()
+    // An empty template usually comes from a program that has failed.
+    if template.source.count == 0, let output, output.hasContent {
+      let file = Printable.quoted(output.path)
+      let event = "\(Printable.text(name)) is empty, so \(file) stays as it is"
+      throw Failure(.invalid, event, "remove \(file) first if that is meant")
+    }
     let rendering = try render(template, session)
     guard let output else { return try print(rendering, json: json) }
     let isChanged = try Self.write(rendering.bytes, to: output)

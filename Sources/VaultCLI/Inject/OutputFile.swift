@@ -24,6 +24,12 @@ struct OutputFile {
     return true
   }
 
+  /// True if the file is there and not empty.
+  var hasContent: Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 && status.st_size > 0
+  }
+
   /// Tells a person that the owner has changed or, unless somebody asked for the mode, that the new file lacks
   /// permissions which the replaced file had.
   func noteChange(from old: stat) {

@@ -56,14 +56,23 @@ enum Arguments {
   }
 
   /// Replaces aliases in `vault help COMMAND` by the full names of the commands, which are all that the parser accepts
-  /// there.
+  /// there. A question for help before a command becomes one about that command; the parser would answer it for all.
   private static func helped(_ words: [String]) throws(Failure) -> [String] {
-    guard words.first == "help" else { return words }
+    guard words.first == "help" else {
+      let path = words.first == "-h" || words.first == "--help" ? TypedWords(words).path : []
+      return path.isEmpty ? words : ["help"] + path
+    }
     // `help` has no page of its own.
     if words.allSatisfy({ $0 == "help" }) { return ["help"] }
     let typed = TypedWords(words)
     if case .command = typed.unknown, let failure = Mistake(words).unknown { throw failure }
     return ["help"] + typed.path
+  }
+
+  /// Returns true for an option of every command with a value in the same word, even if it takes none: the parser
+  /// complains about that where it knows the option.
+  static func hasJoinedValue(_ word: String) -> Bool {
+    ["--json=", "--system=", "--socket="].contains { word.hasPrefix($0) }
   }
 
   /// Rewrites a command line for the parser. Options that hold for every command move behind the command, where the
@@ -74,7 +83,7 @@ enum Arguments {
     var rest = arguments[...]
     var globals: [String] = []
     while let first = rest.first {
-      if first == "--json" || first == "--system" || first.hasPrefix("--socket=") {
+      if ["--json", "--system"].contains(first) || hasJoinedValue(first) {
         globals.append(first)
         rest = rest.dropFirst()
       } else if first == "--socket", rest.count > 1 {

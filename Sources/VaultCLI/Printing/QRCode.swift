@@ -29,6 +29,7 @@ enum Helper {
   /// - Throws: ``Failure`` if the helper is not where this program or a build of it has its helpers.
   static func path(of name: String) throws(Failure) -> String {
     if let path = OwnProgram.helper(name) { return path }
+    if let path = OwnProgram.barredHelper(name) { throw .notExecutable(path) }
     throw Failure(.unavailable, "\(name) is not installed below libexec, nor beside vault", "install it")
   }
 }

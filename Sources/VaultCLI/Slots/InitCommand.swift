@@ -32,6 +32,7 @@ struct InitCommand: SecretTaking {
   func run() throws {
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
+    answers.consequence = "no vault was made"
     // A recovery code on standard output would be read by the program that supplied the password.
     let recovery = recovery ?? !secrets.passwordStdin
     try session.converse(answers) { vault, _, answer in

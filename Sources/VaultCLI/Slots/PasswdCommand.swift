@@ -42,10 +42,14 @@ struct PasswdCommand: SecretTaking {
     let slots = try session.attempt { vault in try vault.slots() }
     let kind = (login ? SlotKind.login : .password).name
     let isFirst = slot == nil && slots?.contains { $0.kind == kind } == false
-    try session.converse(answers, isLast: false) { vault, method, answer in
-      try vault.changePassword(
-        method: method ?? (recovery ? SlotKind.recovery.name : nil), kind: login ? kind : nil, slot: slot,
-        kdfMemory: cost.kdfMemory, kdfPasses: cost.kdfPasses, answer: answer)
+    do throws(Failure) {
+      try session.converse(answers, isLast: false) { vault, method, answer in
+        try vault.changePassword(
+          method: method ?? (recovery ? SlotKind.recovery.name : nil), kind: login ? kind : nil, slot: slot,
+          kdfMemory: cost.kdfMemory, kdfPasses: cost.kdfPasses, answer: answer)
+      }
+    } catch {
+      throw PasswordSlots.explained(error, slot, of: login ? .login : .password, slots ?? [])
     }
     if globals.json {
       try Output.json { $0.add("changed", true) }

@@ -25,6 +25,19 @@ struct PasswordSlots {
   /// The number of the slot whose secret a recovery code replaces: the lowest of that kind.
   static func first(_ slots: [Wire.Slot], _ kind: String) -> Int? { slots.filter { $0.kind == kind }.map(\.id).min() }
 
+  /// The failure to change the password of a slot; if the slot has no such password, with the slots that have one.
+  static func explained(_ failure: Failure, _ id: Int?, of kind: SlotKind, _ slots: [Wire.Slot]) -> Failure {
+    guard failure.exit == .configuration, let slot = slots.first(where: { $0.id == id }), slot.kind != kind.name else {
+      return failure
+    }
+    let others = slots.filter { $0.kind == kind.name }.map { String($0.id) }
+    let which = others.count == 1 ? "slot \(others[0]) has one" : "slots \(others.joined(separator: ", ")) have one"
+    return Failure(
+      failure.exit,
+      "slot \(slot.id) is of kind \(Printable.text(slot.kind)), so it has no \(kind.facts.secretName) to change",
+      others.isEmpty ? "see \(Hint.vault("slot list"))" : which)
+  }
+
   /// Says which password was changed and, if there are several, which ones were not.
   func sentence(isLogin: Bool) -> String {
     let peers = after.filter { $0.kind == (changed?.kind ?? "") }

@@ -66,8 +66,10 @@ struct UnlockCommand: SecretTaking {
       Output.note("the check of the store found something wrong; \(Hint.vault("verify")) says what it is")
     }
     if let chosen, SlotKind.typed.contains(where: { $0.name == chosen }), !answers.hasAnswered {
+      let secret = chosen == SlotKind.recovery.name ? "code" : "password"
       Output.note(
-        "the vault was open already, so the \(chosen == SlotKind.recovery.name ? "code" : "password") was not tried")
+        "the vault was open already, so "
+          + (secrets.passwordStdin ? "the \(secret) was not tried" : "no \(secret) was asked for"))
     }
     Output.note(UnlockCommand.sentence(status))
     tellOfKept(session)

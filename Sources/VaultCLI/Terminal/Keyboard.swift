@@ -69,7 +69,11 @@ struct Keyboard: ~Copyable {
 
   /// Asks, and reads a line without its newline; nil at end of file (control-D on an empty line) and if the question is
   /// canceled.
-  borrowing func ask(_ question: String, _ style: TerminalModes.Style) throws(Failure) -> SecretBuffer? {
+  ///
+  /// - Parameter loss: what to say if a signal ends the program.
+  borrowing func ask(
+    _ question: String, _ style: TerminalModes.Style, ifEnded loss: String? = nil
+  ) throws(Failure) -> SecretBuffer? {
     try awaitTurn()
     let signals = try SignalPipe()
     while true {
@@ -78,6 +82,7 @@ struct Keyboard: ~Copyable {
       case .end: return nil
       case .signal(let number):
         if cancels(number) { return nil }
+        if let loss, SignalPipe.ending.contains(number) { try? show("vault: \(loss)\n", .none) }
         signals.deliver(number)
       }
     }

@@ -88,6 +88,24 @@ public enum Daemon {
   /// The path of the `vaultd` that ``start(arguments:timeout:)`` runs; nil if there is none.
   public static var program: String? { try? find() }
 
+  /// The path of a `vaultd` that is in such a place but may not be executed; nil if there is none, or if another one
+  /// can be.
+  public static var barredProgram: String? {
+    guard program == nil, let path = try? Variable.text("PATH", Variable.own) ?? usualPath else { return nil }
+    return barred(on: ([OwnProgram.directory].compactMap { $0 } + [path]).joined(separator: ":"))
+  }
+
+  /// The first file `vaultd` in the absolute folders of `path`.
+  static func barred(on path: String) -> String? {
+    folders(of: path).map { "\($0)/vaultd" }.first { unsafe access($0, F_OK) == 0 }
+  }
+
+  private static let usualPath = "/usr/local/bin:/usr/bin:/bin"
+
+  private static func folders(of path: String) -> [Substring] {
+    path.split(separator: ":").filter { $0.hasPrefix("/") }
+  }
+
   /// The `vaultd` beside the running program, or else the first in `$PATH`.
   private static func find() throws(ClientError) -> String {
     if let own = OwnProgram.directory, isExecutable(own + "/vaultd") { return own + "/vaultd" }
@@ -96,8 +114,7 @@ public enum Daemon {
 
   /// The first `vaultd` in the absolute folders of `path`, a value of `$PATH`.
   static func find(on path: String?) throws(ClientError) -> String {
-    let path = path ?? "/usr/local/bin:/usr/bin:/bin"
-    for directory in path.split(separator: ":") where directory.hasPrefix("/") && isExecutable(directory + "/vaultd") {
+    for directory in folders(of: path ?? usualPath) where isExecutable(directory + "/vaultd") {
       return directory + "/vaultd"
     }
     throw .system("vaultd", errno: ENOENT)

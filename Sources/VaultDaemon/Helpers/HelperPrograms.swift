@@ -44,7 +44,8 @@ final class HelperPrograms {
     then: @escaping (consuming Result<Frame, HelperFailure>) -> Void
   ) -> () -> Void {
     guard let path = OwnProgram.helper(name, from: directory) else {
-      then(.failure(.notInstalled(name)))
+      let barred = OwnProgram.barredHelper(name, from: directory)
+      then(.failure(barred.map { HelperFailure.cannotStart("\($0) is not executable") } ?? .notInstalled(name)))
       gone()
       return {}
     }

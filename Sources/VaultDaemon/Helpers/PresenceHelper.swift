@@ -72,7 +72,10 @@ struct PresenceHelper {
       return .none(
         Obstacle("only root can check uid \(uid), and nothing listens on \(socket)", "start vault-pam.socket"))
     }
-    guard let program, unsafe access(program, X_OK) == 0 else { return .none(Obstacle("vault-pam is not installed")) }
+    guard let program, unsafe access(program, X_OK) == 0 else {
+      let barred = OwnProgram.barredHelper("vault-pam").map { "\($0) is not executable" }
+      return .none(Obstacle(barred ?? "vault-pam is not installed"))
+    }
     return .child(program)
   }
 }

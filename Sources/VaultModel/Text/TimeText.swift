@@ -36,9 +36,21 @@ public enum TimeText: Hashable, Sendable {
       }
       throw ValueError(
         reason: "a time of day needs its seconds and its zone: write 2030-01-31T11:30:00Z or 2030-01-31T11:30:00+01:00")
+    } else if Self.isMissingDay(text) {
+      throw ValueError(reason: "there is no such day; write a date such as 2030-01-31")
     } else {
       throw ValueError(reason: Self.forms)
     }
+  }
+
+  /// True for a text that begins with the digits of a date from 1970 on that no calendar has, such as 2027-02-30.
+  private static func isMissingDay(_ text: String) -> Bool {
+    let (date, rest) = (text.utf8.prefix(dateCount), text.utf8.dropFirst(dateCount))
+    guard date.count == dateCount, rest.first.map({ "Tt ".utf8.contains($0) }) ?? true,
+      zip(date, "2030-01-31".utf8).allSatisfy({ $1 == UInt8(ascii: "-") ? $0 == $1 : isDigit($0) }),
+      let year = Int(Substring(date.prefix(4))), year >= 1970
+    else { return false }
+    return Timestamp.parse(String(Substring(date))) == nil
   }
 
   private static let dateCount = "2030-01-31".count
@@ -50,8 +62,13 @@ public enum TimeText: Hashable, Sendable {
     return seconds
   }
 
-  /// The reason that a text is no duration although it looks like one: a unit in capitals, or several units.
+  /// The reason that a text is no duration although it looks like one: a unit in capitals, several units, or a month in
+  /// words.
   private static func slip(_ text: String) -> String? {
+    let word = text.utf8.drop(while: isDigit).drop { $0 == UInt8(ascii: " ") }
+    if word.count < text.utf8.count, ["month", "months"].contains(String(Substring(word)).lowercased()) {
+      return "months are written mo, as in 6mo"
+    }
     var (rest, parts, hasCapital) = (text.utf8[...], 0, false)
     while !rest.isEmpty {
       let digits = rest.prefix(while: isDigit)

@@ -36,6 +36,7 @@ import Testing
     #expect(Arguments.normalize(["--socket=/s", "get", "--", "-a"]) == ["get", "--socket=/s", "--", "-a"])
     #expect(Arguments.normalize(["get", "a", "--json"]) == ["get", "a", "--json"])
     #expect(Arguments.normalize(["--help"]) == ["--help"])
+    #expect(Arguments.normalize(["--json=1", "list"]) == ["list", "--json=1"])
   }
 
   @Test("behind two dashes of rm all are names")

@@ -142,6 +142,10 @@ private struct DrawnCode {
     #expect(outcome.status == 69 && outcome.output.isEmpty)
     #expect(
       outcome.errors == "vault: vault-qr is not installed below libexec, nor beside vault; install it\n", "\(outcome)")
+    try sandbox.write("", to: "vault-qr")
+    let barred = try sandbox.run(["get", "net", "--qr"], program: own)
+    let words = "/vault-qr is not executable; make it executable, or install it again\n"
+    #expect(barred.status == 69 && barred.errors.hasSuffix(words), "\(barred)")
   }
 
   @Test("the program that draws takes a text on standard input, no argument, and no more than a code holds")

@@ -88,6 +88,10 @@ struct Question: Sendable, CustomTestStringConvertible {
     #expect(try terminal.wait() == 130)
     #expect(terminal.isCooked)
     #expect(question.echoes || !terminal.screen.contains("half an ans"))
+    let loss = question.vault == nil ? "no vault was made" : "opens nothing"
+    let isOfCode = question.shown == "Recovery code: "
+    #expect(
+      terminal.screen.contains("the recovery code above was not stored, and \(loss)") == isOfCode, "\(terminal.screen)")
     #expect(try sandbox.everything() == before)
   }
 

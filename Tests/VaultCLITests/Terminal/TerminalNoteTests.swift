@@ -51,6 +51,12 @@ import VaultTesting
     #expect(names.contains("gate.revoked") && !names.contains("gw.revoked"), "\(names)")
   }
 
+  @Test("nobody is asked for a password to confirm grants that are all in effect") func confirmed() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    #expect(try shown(sandbox, ["grants", "confirm"]) == "vault: no grant waits for a confirmation\r\n")
+  }
+
   @Test("a search of the log that found nothing says whether it was for everything") func filters() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
@@ -167,8 +173,7 @@ import VaultTesting
     // An open vault asks for nothing.
     let open = try shown(sandbox, ["unlock", "--recovery"])
     #expect(
-      open.hasPrefix("vault: the vault was open already, so the code was not tried\r\nvault: unlocked until"), "\(open)"
-    )
+      open.hasPrefix("vault: the vault was open already, so no code was asked for\r\nvault: unlocked until"), "\(open)")
   }
 
   @Test("an unlock tells that the check of the store has found something wrong") func damaged() throws {

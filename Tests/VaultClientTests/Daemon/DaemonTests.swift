@@ -135,6 +135,10 @@ import VaultTesting
     #expect(unsafe access(relative + "/vaultd", X_OK) == 0)
     #expect(clientError { _ = try Daemon.find(on: relative) } == .system("vaultd", errno: ENOENT))
     #expect(try Daemon.find(on: "\(relative):/nowhere:\(folder)") == folder + "/vaultd")
+    #expect(unsafe chmod(folder + "/vaultd", 0o600) == 0)
+    #expect(clientError { _ = try Daemon.find(on: folder) } == .system("vaultd", errno: ENOENT))
+    #expect(Daemon.barred(on: "\(relative):/nowhere:\(folder)") == folder + "/vaultd")
+    #expect(Daemon.barred(on: "\(relative):/nowhere") == nil)
   }
 
   @Test("Where somebody listens, none is started; the system's never is")

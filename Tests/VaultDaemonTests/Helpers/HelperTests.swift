@@ -142,6 +142,10 @@ import VaultWire
     #expect(
       KeystoreStand.error { try stand.ask("vault-tpm2", within: 60) }
         == KeystoreError(.unavailable, "vault-tpm2 is not installed"))
+    try sandbox.write("", to: "vault-tpm2")
+    #expect(
+      KeystoreStand.error { try stand.ask("vault-tpm2", within: 60) }
+        == KeystoreError(.unavailable, "\(sandbox.home)/vault-tpm2 is not executable"))
   }
 
   @Test("the programs of the keystores speak with the daemon alone", arguments: ["vault-tpm2", "vault-keyring"])

@@ -71,7 +71,7 @@ struct TimeTextTests {
     arguments: [
       "", "@", "@ 1", "@-1", "@+1", "@1.5", "@1s", "@253402300800", "@99999999999999999999", "soon", "-1d",
       "٥",
-      "+5", "1893456000.0",
+      "+5", "1893456000.0", "31.12.2027", "1969-12-31", "2027-02-300", "months",
     ])
   func refuse(text: String) {
     let refusal = #expect(throws: ValueError.self) { try TimeText(parsing: text) }
@@ -81,12 +81,13 @@ struct TimeTextTests {
   }
 
   @Test(
-    "a slip in a unit or in a time of day is named",
+    "a slip in a unit, a day or a time of day is named",
     arguments: [
       ("30D", "small letters"), ("5M", "small letters"), ("6MO", "small letters"), ("1h30m", "one unit"),
       ("1H30M", "one unit"), ("2027-01-31T24:00:00Z", "no such time of day"),
       ("2027-01-31 12:60:00+01:00", "no such time of day"), ("2027-01-31T12:00Z", "seconds and its zone"),
-      ("2027-01-31T12:00:00", "seconds and its zone"),
+      ("2027-01-31T12:00:00", "seconds and its zone"), ("2027-02-30", "no such day"),
+      ("2027-13-01 10:00:00Z", "no such day"), ("12months", "written mo"), ("1 Month", "written mo"),
     ])
   func slips(text: String, words: String) {
     let refusal = #expect(throws: ValueError.self) { try TimeText(parsing: text) }

@@ -30,7 +30,7 @@ struct Fetch: Equatable {
         let wait = end.map { Duration.milliseconds(max(0, $0 - Moment.now())) }
         try add(item, &part, to: &fetched, wait: wait, for: purpose, session)
       } catch {
-        throw error.naming(item.name, at: place(part))
+        throw error.naming(item.name, at: place(part)).explainingPrefix
       }
     }
     return fetched
@@ -122,6 +122,13 @@ extension Session {
 }
 
 extension Failure {
+  /// The same failure; if the missing item's name begins with `vault:`, as an item in a .env file does, with that
+  /// advice.
+  fileprivate var explainingPrefix: Failure {
+    guard let missing, !missing.isDoubtful, missing.name.hasPrefix("vault:") else { return self }
+    return Failure(exit, event, "leave out `vault:`, which stands before an item only in a .env file")
+  }
+
   /// The same failure with the item's name and its place in a file, if it is about the item and does not tell them.
   fileprivate func naming(_ name: ItemName, at place: String?) -> Failure {
     let quoted = Printable.quoted(name.text)

@@ -20,6 +20,7 @@ struct GenerateCommand: ParsableCommand {
 
   private static func style(_ text: String) throws -> GeneratedStyle {
     guard let style = GeneratedStyle(rawValue: text) else {
+      if Mistake.isLength(text) { throw ValidationError("a length is given with --length \(text)") }
       let names = GeneratedStyle.printed.map(\.rawValue).joined(separator: ", ")
       throw ValidationError("it is one of \(names); \(Hint.vault("set NAME --generate")) makes the value of an item")
     }
