@@ -25,7 +25,10 @@ final class BusStand: Sendable {
     }.wait()
   }
 
-  deinit { loop.shutdownGracefully { _ in } }
+  deinit {
+    // The loop must still find its objects until it ends.
+    loop.shutdownGracefully { [bus] _ in withExtendedLifetime(bus) {} }
+  }
 
   /// Waits until the connection is up, or gone.
   func wait(connected: Bool) throws {

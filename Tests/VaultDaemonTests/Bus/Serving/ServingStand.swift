@@ -67,7 +67,8 @@ final class ServingStand: Sendable {
   }
 
   deinit {
-    loop.shutdownGracefully { _ in }
+    // A turn that is due must still find its objects.
+    loop.shutdownGracefully { [inside] _ in withExtendedLifetime(inside) {} }
     sandbox.close()
   }
 
