@@ -62,8 +62,9 @@ class Client:
         if "error" in reply:
             error = reply["error"].split(".")[-1]
             self.refused[error] = self.refused.get(error, 0) + 1
-            # The place of a page may be one that a revoked grant led to.
-            if error not in PASSING and error != "NoSuchItem":
+            # The place of a page is none any more after a rekey, and where a revoked grant led to it.
+            isOldPlace = error == "InvalidParameter" and parameters.get("after")
+            if error not in PASSING and error != "NoSuchItem" and not isOldPlace:
                 raise RuntimeError(f"{method}: {reply}")
         return reply
 
