@@ -7,8 +7,9 @@ extension Turns {
     let own = OwnTurns()
     // Work that is queued while the loop goes through its sockets runs before the loop looks at them again.
     self.init(length: length, now: clock.monotonic, ask: { own.next() }, atEnd: { own.atEnd() })
-    own.looks = { [unowned self] in looks() }
-    own.begin(on: loop) { [unowned self] in turn() }
+    // A loop that ends still runs what is due, and may outlive its turns.
+    own.looks = { [weak self] in self?.looks() }
+    own.begin(on: loop) { [weak self] in self?.turn() }
   }
 }
 
@@ -40,6 +41,6 @@ extension Runner {
   convenience init(on loop: any EventLoop, clock: Clock, _ timer: Timer) {
     let own = OwnTurns()
     self.init(clock, timer) { own.next() }
-    own.begin(on: loop) { [unowned self] in turn() }
+    own.begin(on: loop) { [weak self] in self?.turn() }
   }
 }
