@@ -12,6 +12,7 @@ extension Audit {
     caller.passage.begin(terms)
     switch terms.need {
     case .log, .logUnlessFailed: try settle(terms.need)
+    // A failure is noted as the problem of the log, because of which everything is locked to the call.
     case .logUnlessLocked: try? settle()
     case .nothing: break
     }
@@ -23,6 +24,7 @@ extension Audit {
     let passage = caller.passage
     guard isRequired, let terms = passage.terms, !passage.isRecorded else { return }
     recordPassage(.ok, terms, caller)
+    // A failure is noted as the problem of the log; see ``isBlocking``.
     try? settle()
   }
 
