@@ -46,8 +46,11 @@ enum Arguments {
       }
   }
 
-  /// Returns the text that the parser gives instead of a command, for standard output: help, the version or a
-  /// completion.
+  /// Returns true for a command line that asks for a text of the parser, and false for one that gets the help because
+  /// it names a group of commands and none of them.
+  static func isQuestion(_ arguments: [String]) -> Bool { asksForHelp(normalize(arguments)) }
+
+  /// Returns the text that the parser gives instead of a command: help, the version or a completion.
   static func answer(_ error: any Error, to arguments: [String]) -> String {
     let text = VaultCommand.fullMessage(for: error)
     let typed = TypedWords(normalize(arguments))

@@ -65,12 +65,18 @@ public enum VaultProgram {
     exit(failure.exit.rawValue)
   }
 
-  /// Ends the process with the argument parser's message: help on standard output, or an error that came late.
+  /// Ends the process with the argument parser's message: help, or an error that came late.
   private static func leave(_ error: any Error) -> Never {
     guard VaultCommand.exitCode(for: error) == .success else {
       end(with: Failure(.usage, UsageError.message(VaultCommand.message(for: error)), "see `vault --help`"))
     }
-    let answer = Arguments.answer(error, to: Array(CommandLine.arguments.dropFirst()))
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    let answer = Arguments.answer(error, to: arguments)
+    guard Arguments.isQuestion(arguments) else {
+      // A group of commands without one of them is an incomplete command line, and a script must notice that.
+      _ = StandardStream.errors.write(answer + "\n")
+      exit(Exit.usage.rawValue)
+    }
     do throws(Failure) { try Output.line(answer) } catch { end(with: error) }
     exit(0)
   }
