@@ -11,6 +11,7 @@ public enum AgentProgram {
   /// Runs the program and returns its exit code (sysexits.h).
   public static func main(_ arguments: [String]) -> Int32 {
     if arguments == ["--help"] { return StandardStream.answer(name, help) }
+    if arguments == ["--version"] { return StandardStream.answer(name, "\(name) \(ProgramVersion.text)\n") }
     let options: AgentOptions
     do throws(AgentOptions.Problem) { options = try AgentOptions(arguments) } catch {
       return complain(usage, "\(error.text); see \(name)(8)")
@@ -38,6 +39,7 @@ public enum AgentProgram {
 
   private static let help = """
     usage: \(name) [--faces A,B] [--pinentry PATH] [--command PATH] [--socket PATH | --system]
+           \(name) --version
 
     Asks a person the questions of vaultd(8). See \(name)(8).
 

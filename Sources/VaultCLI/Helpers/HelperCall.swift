@@ -13,6 +13,7 @@ struct HelperCall {
   /// The seconds to wait for an unlock; nil if no time was given.
   private(set) var waitSeconds: Int64?
   private var wantsGuide = false
+  private var wantsVersion = false
 
   /// Returns the run that the command line asks for, through a link's name or through `helper` and a protocol; nil for
   /// any other command line.
@@ -63,6 +64,7 @@ struct HelperCall {
     }
     switch word {
     case "--help", "-h": wantsGuide = true
+    case "--version": wantsVersion = true
     case "--system": system = true
     case "--socket": socket = try value()
     case _ where word.hasPrefix("--socket="): socket = String(word.dropFirst("--socket=".count))
@@ -96,6 +98,7 @@ struct HelperCall {
 
   func run() throws {
     if wantsGuide { return try Output.line(helper.guide) }
+    if wantsVersion { return try Output.line(ClientVersion.line) }
     try helper.run(self)
   }
 }

@@ -62,14 +62,21 @@ enum Arguments {
   /// there. A question for help before a command becomes one about that command; the parser would answer it for all.
   private static func helped(_ words: [String]) throws(Failure) -> [String] {
     guard words.first == "help" else {
-      let path = words.first == "-h" || words.first == "--help" ? TypedWords(words).path : []
-      return path.isEmpty ? words : ["help"] + path
+      guard words.first == "-h" || words.first == "--help" else { return words }
+      let typed = TypedWords(words)
+      return typed.path.isEmpty ? words : page(of: typed)
     }
     // `help` has no page of its own.
     if words.allSatisfy({ $0 == "help" }) { return ["help"] }
     let typed = TypedWords(words)
     if case .command = typed.unknown, let failure = Mistake(words).unknown { throw failure }
-    return ["help"] + typed.path
+    return page(of: typed)
+  }
+
+  /// Returns the words that print the help of a command. The help of a protocol is that of its helper.
+  private static func page(of typed: TypedWords) -> [String] {
+    guard typed.command == HelperCommand.self, let helper = typed.operands.first else { return ["help"] + typed.path }
+    return typed.path + [helper, "--help"]
   }
 
   /// Returns true for an option of every command with a value in the same word, even if it takes none: the parser

@@ -1,10 +1,13 @@
 internal import VaultClient
 internal import VaultModel
+internal import VaultProcess
 internal import VaultWire
 
-/// The version of all programs, which are released together. A daemon that was not restarted after an update is older.
+/// The version of this program. A daemon that was not restarted after an update is older.
 enum ClientVersion {
-  static let text = "0.1.0"
+  static let text = ProgramVersion.text
+  /// The answer to `--version`.
+  static let line = "vault \(text)"
 
   /// A sentence that names both versions if they differ.
   static func difference(from status: Wire.StatusReply) -> String {

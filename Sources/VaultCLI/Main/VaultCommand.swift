@@ -9,6 +9,6 @@ struct VaultCommand: ParsableCommand {
       Secrets are read from a hidden prompt, from standard input or from a file, never from the command line. Without \
       a command, `vault` prints the state of the vault and the everyday commands. See vault(1).
       """,
-    version: "vault \(ClientVersion.text)",
+    version: ClientVersion.line,
     groupedSubcommands: HelpGroup.allCases.map { CommandGroup(name: $0.rawValue, subcommands: $0.commands) })
 }

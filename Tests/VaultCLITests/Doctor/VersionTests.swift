@@ -71,7 +71,7 @@ import VaultWire
     defer { daemon.close() }
     let status = try sandbox.run("status", "--socket", daemon.socket)
     #expect(status.status == 0 && !status.output.contains("warning:"), "\(status)")
-    // The daemon's version stands in sources of its own, and must equal the client's.
+    // The real daemon is of this build.
     let own = try Sandbox.withVault(unlocked: true)
     defer { own.close() }
     #expect(try own.run("doctor").output.contains("ok    version: client and daemon are \(ClientVersion.text)\n"))

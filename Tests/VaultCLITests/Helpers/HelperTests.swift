@@ -27,6 +27,10 @@ import VaultTesting
       let guide = try stand.helper(helper.name, "--help")
       #expect(guide.status == 0 && guide.output == helper.guide + "\n")
       for link in helper.links { #expect(try stand.must(link, ["--help"]) == helper.guide + "\n") }
+      #expect(try stand.must("vault", ["help", "helper", helper.name]) == helper.guide + "\n")
+      let version = ClientVersion.line + "\n"
+      #expect(try stand.must("vault", ["helper", helper.name, "--version"]) == version)
+      for link in helper.links { #expect(try stand.must(link, ["--version"]) == version) }
     }
     let links = Helpers.all.flatMap { $0.links }
     #expect(Set(links).count == links.count && !links.contains("vault"))

@@ -2,6 +2,7 @@ internal import NIOCore
 internal import VaultBytes
 internal import VaultCore
 internal import VaultModel
+internal import VaultProcess
 internal import VaultService
 internal import VaultWire
 
@@ -187,7 +188,7 @@ extension VarlinkDoor: MethodHandler {
   func getInfo(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
     connection.reply(
       Wire.GetInfoReply(
-        vendor: "io.vaultd", product: "vault", version: Version.text, url: "",
+        vendor: "io.vaultd", product: "vault", version: ProgramVersion.text, url: "",
         interfaces: [ServiceInterface.name, VaultInterface.name]))
   }
 

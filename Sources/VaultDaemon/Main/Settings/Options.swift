@@ -1,3 +1,5 @@
+internal import VaultProcess
+
 /// The command line of `vaultd`.
 struct Options: Equatable {
   /// True to serve the machine's vault: `/var/lib/vault`, `/run/vault/socket`, `/etc/vault/vaultd.conf`.
@@ -60,7 +62,7 @@ struct Options: Equatable {
       }
       switch name {
       case "--help", "-h": return .answer(help)
-      case "--version": return .answer("vaultd \(Version.text)\n")
+      case "--version": return .answer("vaultd \(ProgramVersion.text)\n")
       case "--system":
         guard inline == nil else { return .usage("--system takes no value") }
         options.system = true
@@ -96,9 +98,4 @@ struct Options: Equatable {
     }
     return nil
   }
-}
-
-/// The version of the programs, which are released together.
-enum Version {
-  static let text = "0.1.0"
 }

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import VaultBytes
 internal import VaultModel
+internal import VaultProcess
 internal import VaultService
 internal import VaultWire
 
@@ -32,7 +33,7 @@ extension VarlinkDoor {
     return Wire.StatusReply(
       state: state.kind.rawValue, cause: state.cause.text, since: state.since, locksOn: [],
       namesHidden: vault.hidesNames,
-      methods: [], warnings: [], version: Version.text, pid: Int(getpid()))
+      methods: [], warnings: [], version: ProgramVersion.text, pid: Int(getpid()))
   }
 
   private func status(_ methods: [WaysIn.Method], for caller: VaultService.Caller) -> Wire.StatusReply {
@@ -52,7 +53,7 @@ extension VarlinkDoor {
       watchers: notices.current.map { Wire.Watcher($0, names) }, requests: access.pendingRequests,
       prompts: access.terms.isSystem ? nil : vault.prompts.begun.count,
       backup: status.vaultID.map { _ in status.lastBackup ?? 0 }, sshAgent: sshAgent(caller),
-      audit: vault.settings.audit.mode.rawValue, trash: Int(clamping: vault.settings.trash ?? 0), version: Version.text,
-      pid: Int(getpid()))
+      audit: vault.settings.audit.mode.rawValue, trash: Int(clamping: vault.settings.trash ?? 0),
+      version: ProgramVersion.text, pid: Int(getpid()))
   }
 }

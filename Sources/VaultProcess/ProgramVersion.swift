@@ -1,0 +1,4 @@
+/// The version of all programs, which are released together.
+public enum ProgramVersion {
+  public static let text = "0.1.0"
+}
