@@ -310,11 +310,19 @@ extension Access {
   /// vault. Every program of the user could ask for that.
   static let administration = Policy(require: .userPresence, reuseWindow: 60)
 
+  private static let noProgram = Refusal.invalidGrant(
+    "in the machine's vault a grant cannot name a program; name user: or unit:")
+
+  /// Returns the refusal of a subject that cannot be read. In the machine's vault, the advice to name a user beside a
+  /// program would lead to the next refusal.
+  package func refusal(ofSubject text: String, _ error: ValueError) -> Refusal {
+    let namesProgram = text.split(separator: ",").contains { $0.hasPrefix("exe:") || $0.hasPrefix("sha256:") }
+    return terms.isSystem && namesProgram ? Self.noProgram : .invalidGrant(error.reason)
+  }
+
   private func check(_ subject: Subject, _ rights: Rights, for caller: Caller) throws(Refusal) {
     if terms.isSystem {
-      guard !subject.namesProgram else {
-        throw .invalidGrant("in the machine's vault a grant cannot name a program; name user: or unit:")
-      }
+      guard !subject.namesProgram else { throw Self.noProgram }
       return
     }
     guard subject.isConfining else { return }

@@ -172,7 +172,7 @@ extension VarlinkDoor {
       return try Subject(parsing: text, user: { look($0, Accounts.user) }, group: { look($0, Accounts.group) })
     } catch {
       if isRefused { throw .denied("names of users and groups are looked up only for callers with a grant") }
-      throw .invalidGrant(error.reason)
+      throw access.refusal(ofSubject: text, error)
     }
   }
 
