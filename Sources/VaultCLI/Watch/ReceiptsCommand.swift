@@ -22,11 +22,19 @@ struct ReceiptsCommand: ParsableCommand {
     var query = Vault.AuditQuery()
     (query.item, query.action) = (name, "receipt")
     var report = ReceiptReport(name)
-    try session.unlocking(for: "vault receipts \(name)") { vault in
-      report = ReceiptReport(name)
-      try vault.audit(query) { report.add($0) }
-      // A caller that may read the log may lack the right to find the item, and the item may be gone.
-      report.current = try? vault.show(name).version
+    do throws(Failure) {
+      try session.unlocking(for: "vault receipts \(name)") { vault in
+        report = ReceiptReport(name)
+        try vault.audit(query) { report.add($0) }
+        do throws(ClientError) { report.current = try vault.show(name).version } catch {
+          // A caller that may read the log may lack the right to find the item, and an item that is gone may have
+          // receipts.
+          if report.isEmpty, case .fault(.noSuchItem) = error { throw error }
+        }
+      }
+    } catch {
+      if error.exit == .missing { noteOthers(of: report) }
+      throw error
     }
     try report.write(json: globals.json)
     if report.isEmpty, !globals.json, Keyboard.isAttended {
@@ -34,9 +42,15 @@ struct ReceiptsCommand: ParsableCommand {
       Output.note(
         "no watcher\(whose.isEmpty ? "" : " among your own programs") has reported anything about "
           + Printable.quoted(name) + AuditScope.note(whose))
-      for other in report.others.sorted() {
-        Output.note("watchers reported on an item that had this name and is now \(Printable.quoted(other.text))")
-      }
+    }
+    if report.isEmpty { noteOthers(of: report) }
+  }
+
+  /// Tells a person under which names the items are now that watchers reported on under this name.
+  private func noteOthers(of report: ReceiptReport) {
+    guard !globals.json, Keyboard.isAttended else { return }
+    for other in report.others.sorted() {
+      Output.note("watchers reported on an item that had this name and is now \(Printable.quoted(other.text))")
     }
   }
 }
