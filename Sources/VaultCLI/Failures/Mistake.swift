@@ -56,6 +56,11 @@ struct Mistake {
     guard nearest.isEmpty || mayCarrySecret(name) else {
       return Failure(.usage, event, Suggestion.advice(nearest, help: help))
     }
+    if CommandShape(of: Globals.self).option(name) != nil {
+      let command = Printable.quoted((["vault"] + words.path).joined(separator: " "))
+      return Failure(
+        .usage, "\(command) does not take \(Printable.quoted(name)), although nearly all commands do", see)
+    }
     let others = Self.commands(with: name).map { Printable.quoted("vault " + $0) }
     if isOption, !others.isEmpty, !mayCarrySecret(name) {
       return Failure(.usage, event, "it is an option of \(others.prefix(3).joined(separator: ", ")); \(see)")
