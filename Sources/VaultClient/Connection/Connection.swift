@@ -13,7 +13,7 @@ public final class Connection {
   /// The time to keep trying while nobody listens, as when the daemon restarts.
   public static let defaultPatience = Duration.seconds(2)
   /// The least time to wait for a daemon whose queue of clients is full.
-  private static let busyPatience = Duration.seconds(1)
+  private static let leastBusyPatience = Duration.seconds(1)
   private static let chunk = 16 << 10
 
   let socket: Descriptor
@@ -46,12 +46,18 @@ public final class Connection {
     try self.init(to: location, patience: patience, interrupt: nil)
   }
 
-  /// Connects as the public initializer does, and calls `retrying` before each wait for a daemon that is not there.
+  /// Connects as the public initializer does.
+  ///
+  /// - Parameters:
+  ///   - busyPatience: the time to keep trying while the daemon's queue of clients is full, a second at least; nil for
+  ///     `patience`.
+  ///   - retrying: called before each wait for a daemon that is not there.
   init(
-    to location: SocketLocation, patience: Duration, interrupt: Interrupt?, retrying: () -> Void = {}
+    to location: SocketLocation, patience: Duration, whileBusy busyPatience: Duration? = nil, interrupt: Interrupt?,
+    retrying: () -> Void = {}
   ) throws(ClientError) {
     let deadline = Deadline(after: patience)
-    let busyDeadline = Deadline(after: max(patience, Self.busyPatience))
+    let busyDeadline = Deadline(after: max(busyPatience ?? patience, Self.leastBusyPatience))
     var pause = Duration.milliseconds(2)
     self.interrupt = interrupt
     scratch.append(count: Connection.chunk) { _ in }

@@ -19,9 +19,10 @@ final class KeptConnection {
     _ parameters: (inout JSONWriter) -> Void
   ) throws(ClientError) -> Response {
     let message = try KeptConnection.message(method, more: false, parameters)
+    let busyPatience = SignOfLife.patience(of: signOfLife, within: timeout, orAtLeast: patience)
     var repetition = Repetition()
     while true {
-      let connection = try take(patience: patience)
+      let connection = try take(patience: patience, whileBusy: busyPatience)
       connection.signOfLife = signOfLife
       do throws(ClientError) {
         let response = try connection.exchange(message, Deadline(after: timeout))
@@ -48,9 +49,9 @@ final class KeptConnection {
   }
 
   /// The kept connection if it is still good, or else a new one.
-  private func take(patience: Duration) throws(ClientError) -> Connection {
+  private func take(patience: Duration, whileBusy busyPatience: Duration) throws(ClientError) -> Connection {
     defer { connection = nil }
     if let connection, !connection.isStale { return connection }
-    return try Connection(to: location, patience: patience)
+    return try Connection(to: location, patience: patience, whileBusy: busyPatience, interrupt: nil)
   }
 }

@@ -20,8 +20,10 @@ struct ReplyStream: ~Copyable {
     let isUpgradeAlone = method.needsUpgrade && !method.needsMore
     let message = try KeptConnection.message(
       method, more: !isUpgradeAlone, upgrade: method.needsUpgrade, parameters)
+    let busyPatience = SignOfLife.patience(of: signOfLife, within: timeout, orAtLeast: patience)
     while true {
-      let connection = try Connection(to: location, patience: patience, interrupt: interrupt)
+      let connection = try Connection(
+        to: location, patience: patience, whileBusy: busyPatience, interrupt: interrupt)
       (connection.cancellation, connection.signOfLife) = (cancellation, signOfLife)
       do throws(ClientError) {
         let deadline = Deadline(after: timeout)

@@ -20,6 +20,14 @@ struct SignOfLife {
   /// The time in which a daemon that runs usually answers.
   private static let usual = Duration.milliseconds(200)
 
+  /// The time that a call with the limit `timeout` keeps trying to reach a daemon whose queue of clients is full: as
+  /// long as it would wait for one that is silent, but no longer than for its answer.
+  static func patience(of signOfLife: SignOfLife?, within timeout: Duration?, orAtLeast patience: Duration) -> Duration
+  {
+    guard let limit = signOfLife?.limit else { return patience }
+    return max(patience, timeout.map { min($0, limit) } ?? limit)
+  }
+
   /// Asks the daemon for an answer. Every answer counts, even a refusal. A daemon that has ended is not an error here,
   /// because the connection of the call itself tells more then.
   ///

@@ -46,6 +46,40 @@ import VaultWire
     withExtendedLifetime((first, second)) {}
   }
 
+  @Test("A call waits in a full queue for as long as it would wait for a silent daemon", arguments: [false, true])
+  func waitsLonger(isStream: Bool) throws {
+    let server = try FakeServer(listening: false) { peer, _ in
+      while try peer.read() != nil { peer.reply(#"{"name":"a","version":1,"value":"v"}"#) }
+    }
+    defer { server.close() }
+    server.queue()
+    let first = try Connection(to: server.location, patience: .zero)
+    var vault = server.vault
+    (vault.patience, vault.silence) = (.zero, .seconds(60))
+    Thread.detachNewThread { [server] in
+      Thread.sleep(forTimeInterval: 1.5)
+      server.listen()
+    }
+    if isStream {
+      _ = try vault.stream(.monitor, timeout: .seconds(60), Wire.Empty())
+    } else {
+      _ = try vault.call(.status, again: true, Wire.Empty())
+    }
+    withExtendedLifetime(first) {}
+  }
+
+  @Test("A call gives up in a full queue when its time is over")
+  func leavesQueue() throws {
+    let server = try FakeServer(listening: false) { _, _ in }
+    defer { server.close() }
+    server.queue()
+    let first = try Connection(to: server.location, patience: .zero)
+    var vault = server.vault
+    (vault.patience, vault.timeout) = (.zero, .seconds(1))
+    #expect(throws: ClientError.timedOut) { _ = try vault.call(.status, again: true, Wire.Empty()) }
+    withExtendedLifetime(first) {}
+  }
+
   @Test("A client that finds no socket tries again until there is one")
   func waitsForSocket() throws {
     let server = try FakeServer { peer, _ in try peer.waitForEnd() }
