@@ -288,23 +288,28 @@ package final class KeyringPrompt {
       guard let result = try result() else { return nil }
       end(result)
     } catch {
-      switch error {
-      case .isLocked where keyring.isUnrecorded: refused()
-      // A lock was faster. What an unlocked vault does not give is not given after another unlock either.
-      case .isLocked where !keyring.isUnlocked: return .unlock
-      case .isLocked where kind == .retrieve && keyring.isUnchecked: refused()
-      case .refused(let refusal) where Self.mayPass(refusal): refused()
-      case .isLocked, .noSuchObject, .readOnly, .limitsExceeded, .refused: end(.dismissed)
+      if mayPass(error) {
+        refused()
+      } else if error == .isLocked, !keyring.isUnlocked {
+        return .unlock
+      } else {
+        end(.dismissed)
       }
     }
     return nil
   }
 
-  /// True for a refusal for whose reason the vault itself cannot do anything now, such as a full disk. What is damaged
-  /// stays so.
-  private static func mayPass(_ refusal: Refusal) -> Bool {
-    if case .corrupt = refusal { return false }
-    return refusal.outcome == .failed
+  /// True for a fault after which the prompt rests, and that a lock does not explain: while the vault itself cannot do
+  /// anything, as on a full disk, or while nobody can tell whether there is an item. What is damaged stays so, and what
+  /// an unlocked vault does not give is not given after another unlock either.
+  private func mayPass(_ fault: KeyringFault) -> Bool {
+    if keyring.isUnrecorded { return true }
+    return switch fault {
+    case .isLocked: kind == .retrieve && keyring.isUnlocked && keyring.isUnchecked
+    case .refused(.corrupt): false
+    case .refused(let refusal): refusal.outcome == .failed
+    case .noSuchObject, .readOnly, .limitsExceeded: false
+    }
   }
 
   /// Begins to look for what the program's searches find, once that is possible; false if there is nothing to look for.
@@ -336,8 +341,7 @@ package final class KeyringPrompt {
       if try keyring.step(removal, for: terms.caller) { return end(.deleted) }
     } catch {
       isRemoving = false
-      if keyring.isUnrecorded { return refused() }
-      if case .refused(let refusal) = error, Self.mayPass(refusal) { return refused() }
+      if mayPass(error) { return refused() }
       guard error == .isLocked, !keyring.isUnlocked else { return end(.dismissed) }
       isRemovalStopped = true
       return askLater()
@@ -397,65 +401,5 @@ package final class KeyringPrompt {
       try keyring.fulfill(wish, for: terms.caller)
       return .fulfilled
     }
-  }
-}
-
-// The needs of programs.
-extension Keyring {
-  /// True if a caller lacks nothing for a target now.
-  package func serves(_ target: KeyringTarget, _ caller: Caller) -> Bool {
-    switch target {
-    case .collection(let collection): return has(collection) && !isLocked(collection, for: caller)
-    case .item(let path):
-      guard let item = known(at: path, for: caller) else { return isWithoutMatch(path, for: caller) }
-      return !isLocked(item, for: caller)
-    }
-  }
-
-  /// True if there is a target that could be served, or if nobody can tell now.
-  package func mayBeServed(_ target: KeyringTarget, _ caller: Caller) -> Bool {
-    switch target {
-    case .collection(let collection): return has(collection)
-    case .item(let path):
-      // Of a search that was made, the item that it found counts, which may be gone.
-      guard let path = try? resolve(path, for: caller) else { return true }
-      return has(path.collection) && (hidesItems(in: path.collection) || known(at: path, for: caller) != nil)
-    }
-  }
-
-  /// The event that a caller has to wait for before a target is served; nil if it is served, or if there is no such
-  /// target. As at the other doors, nobody is asked to unlock the vault for a caller that lacks a right.
-  func lack(_ target: KeyringTarget, _ caller: Caller, _ said: Said) throws(Refusal) -> Wait? {
-    guard keychain != nil else { return .unlock }
-    switch target {
-    case .collection(let collection):
-      guard has(collection), isLocked(collection, for: caller) else { return nil }
-      if let (right, name, permit) = lackingRight(in: collection, caller) {
-        return try items.waitOrAsk(right, name, permit, caller, said)
-      }
-      if collection == .shared, !access.hasAny(caller) { throw items.denied }
-      return .unlock
-    case .item(let path):
-      if let wait = try lackToFind(at: path, caller, said) { return wait }
-      guard let item = known(at: path, for: caller) else {
-        return isWithoutMatch(path, for: caller) || !mayBeServed(target, caller) ? nil : .unlock
-      }
-      return try lack(item, caller, said)
-    }
-  }
-
-  /// The event that a caller has to wait for before an item is served; nil if it is.
-  func lack(_ item: ItemInfo, _ caller: Caller, _ said: Said) throws(Refusal) -> Wait? {
-    guard isLocked(item, for: caller) else { return nil }
-    let name = item.name
-    let permit = access.permit(caller, on: name)
-    let decision = access.decide(.get, permit, item.policy, for: caller)
-    if decision == .refuse, access.approval(.get, name, for: caller) == nil {
-      return try items.waitOrAsk(.get, name, permit, caller, said)
-    }
-    guard !isShut, let keychain, keychain.opensValues(of: item.policy.accessible) else {
-      return .unlock
-    }
-    return decision == .ask ? .presence(name, item.policy.require) : nil
   }
 }
