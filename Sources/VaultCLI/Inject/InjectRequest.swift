@@ -25,7 +25,7 @@ struct InjectRequest {
       ? FileInput.readRegularFile(input, limit: Template.limit) : FileInput.readFile(input, limit: Template.limit)
     do throws(Template.Fault) { return try Template(source) } catch {
       throw Failure(
-        .invalid, "\(Printable.text(name)):\(error.position.line):\(error.position.column): \(error.reason)",
+        .invalid, "\(error.position.text(in: name)): \(error.reason)",
         "see `vault inject` in vault(1)")
     }
   }
@@ -39,11 +39,6 @@ struct InjectRequest {
     }
   }
 
-  /// The place of an action in the template, as errors name it.
-  private func place(of action: Template.Action) -> String {
-    "\(Printable.text(name)):\(action.position.line):\(action.position.column)"
-  }
-
   /// Returns the whole rendering; throws if any item fails.
   func render(_ template: borrowing Template, _ session: Session) throws(Failure) -> Rendering {
     let purpose = output.map { "vault inject -o \($0.path)" } ?? "vault inject"
@@ -51,7 +46,7 @@ struct InjectRequest {
     let actions = template.actions
     do throws(Failure) {
       fetched = try fetch.items(actions.map(\.item), for: purpose, session) { item in
-        actions.first { $0.item == item }.map { place(of: $0) }
+        actions.first { $0.item == item }.map { $0.position.text(in: name) }
       }
     } catch {
       throw error.explainingField

@@ -25,9 +25,8 @@ struct Rendering: ~Copyable {
       case .action(let action):
         let start = bytes.count
         do throws(Escape.Fault) { try Self.append(action, fetched, to: &bytes) } catch {
-          let position = "\(action.position.line):\(action.position.column)"
           throw Failure(
-            .invalid, "\(Printable.text(name)):\(position): \(action.item.text) cannot be used there: \(error.reason)",
+            .invalid, "\(action.position.text(in: name)): \(action.item.text) cannot be used there: \(error.reason)",
             "use another form, such as base64")
         }
         places.append(start..<bytes.count)

@@ -36,6 +36,11 @@ struct Template: ~Copyable {
   struct Position: Equatable {
     let line: Int
     let column: Int
+
+    /// The place in a template, as errors name it.
+    ///
+    /// - Parameter name: the template's file, or what it is.
+    func text(in name: String) -> String { "\(Printable.text(name)):\(line):\(column)" }
   }
 
   /// The reason why a text is not a template.
