@@ -131,7 +131,7 @@ final class KeeperReport {
       }, .none)
     let template = Printable.text(template)
     if !adopts {
-      let stays = ways.overwrites ? "that stays until an item or the template changes" : "that stays"
+      let stays = ways.overwrites ? "it is written over once an item or the template has changed" : "that stays"
       Output.note("\(stays); --adopt adopts such changes into \(template)", .none)
     } else if let obstacle {
       Output.note("\(template) has adopted none of it: \(obstacle)", .none)

@@ -152,7 +152,7 @@ import VaultTesting
     // While a displaced file exists, the next foreign text is held.
     let second = stand.text("111-11-111", name: "second")
     try stand.replace(with: second)
-    try terminal.expect("that stays until an item or the template changes")
+    try terminal.expect("it is written over once an item or the template has changed")
     try stand.set("222-22-222")
     try terminal.expect("is held, because another program has written it; examine \(stand.path("out.displaced"))")
     #expect(try stand.read() == second && stand.read("out.displaced") == other)
