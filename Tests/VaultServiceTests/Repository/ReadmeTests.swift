@@ -8,7 +8,7 @@ import VaultTesting
   }
 
   @Test("it names the version that `vault` prints") func version() throws {
-    let source = try text("Sources/VaultCLI/Main/ClientVersion.swift")
+    let source = try text("Sources/VaultProcess/ProgramVersion.swift")
     let version = try #require(source.firstMatch(of: /static let text = "([^"]+)"/)).output.1
     #expect(try text("README.md").contains("version \(version), as `vault --version` prints it"))
   }
