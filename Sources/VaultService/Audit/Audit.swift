@@ -255,8 +255,6 @@ package final class Audit: SecretHolder {
       isEnding = true
     }
     write(anchored: true, isSynced: isSynced, isLast: isEnd)
-    // The tally has the counts, and the next process finds them there.
-    if isEnd { subjects.haveToldAll() }
   }
 
   /// Notes that a store was opened.
@@ -285,7 +283,8 @@ package final class Audit: SecretHolder {
   }
 
   package override func letGo(for lock: Lock) {
-    if lock.reach.contains(.names) {
+    // The calls that end with the daemon still get entries, which replace the tally, so the counts are written again.
+    if lock.reach.contains(.names), !isEnding {
       // Counts by item contain names of items.
       _ = tellCounts(for: .lastCount)
       subjects.forgetNames()
@@ -297,7 +296,7 @@ package final class Audit: SecretHolder {
   }
 
   package override func outlives(_ lock: Lock) -> Bool {
-    lock.reach.contains(.names) && (block.count > 0 || subjects.mayHoldNames)
+    lock.reach.contains(.names) && (block.count > 0 || subjects.mayHoldNames && !isEnding)
   }
 }
 

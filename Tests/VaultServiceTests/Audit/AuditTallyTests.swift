@@ -155,6 +155,39 @@ import VaultModel
     #expect(times == ["svc/b": 300], "\(times)")
   }
 
+  @Test(
+    "an entry of a call that ends with the daemon takes no counts away", arguments: [AuditSettings.Mode.on, .required],
+    [false, true])
+  private func ending(mode: AuditSettings.Mode, hidesNames: Bool) throws {
+    var settings = AuditFilling.small(mode)
+    settings.hideNames = hidesNames
+    let stand = try AuditFilling.serving(settings)
+    let caller = RoomStand.caller(990)
+    AuditFilling.fill(stand, .use, .ok, caller)
+    AuditFilling.fill(stand, .grant, .ok, caller)
+    for number in 0..<50 {
+      AuditTests.get(stand, "svc/b", caller, for: "\(number)")
+      stand.vault.audit.record(.grant, .ok, caller, item: "svc/a", detail: "\(number) more")
+    }
+    // Of rights, only the number is told beyond their part.
+    func grants() throws -> Int { try AuditFilling.times(stand, .grant, .ok, by: 990).values.reduce(0, +) }
+    #expect(try grants() == 250)
+    #expect(try AuditFilling.times(stand, .get, .ok, by: 990) == ["svc/b": 50])
+    stand.vault.wipe()
+    for number in 0..<3 {
+      stand.vault.audit.record(.get, .cancelled, RoomStand.caller(UInt32(7000 + number)), item: "svc/a")
+    }
+    // So is a call that is itself only counted.
+    stand.vault.audit.record(.get, .ok, caller, item: "svc/b", detail: "last")
+    stand.vault.closeStore()
+    stand.vault.openStore(because: .start)
+    try stand.openWithBootKey()
+    try stand.unlock()
+    #expect(try AuditFilling.times(stand, .get, .ok, by: 990) == ["svc/b": 51])
+    #expect(try grants() == 250)
+    #expect(try AuditFilling.times(stand, .get, .cancelled, by: 7001) == ["svc/a": 1])
+  }
+
   @Test("counts are written in bounded turns") func turns() throws {
     var settings = VaultSettings()
     settings.audit.size = 64 << 20
