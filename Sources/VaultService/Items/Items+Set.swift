@@ -51,24 +51,26 @@ extension Items {
   }
 
   /// Stores one item, possibly as a part of another call.
+  ///
+  /// - Parameter isList: true for a value that is known to be a list of revoked tokens. To read it again takes long.
   func set(
     _ change: ItemChange, _ value: NewValue, _ long: LongChange? = nil, for caller: Caller, within outer: Audit.Entry?,
-    fill: (inout MutableRawSpan) -> Bool
+    isList: Bool = false, fill: (inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> StoredVersion {
     try vault.audit.recording(.set, caller, change.name.text, within: outer) { entry throws(Refusal) in
-      try store(change, value, long, caller, entry, fill)
+      try store(change, value, long, isList: isList, caller, entry, fill)
     }
   }
 
   private func store(
-    _ change: ItemChange, _ value: NewValue, _ long: LongChange?, _ caller: Caller, _ entry: Audit.Entry,
+    _ change: ItemChange, _ value: NewValue, _ long: LongChange?, isList: Bool, _ caller: Caller, _ entry: Audit.Entry,
     _ fill: (inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> StoredVersion {
     let keychain = try vault.keychain()
     try check(change, keychain, for: caller, &entry.item)
     var change = change
     change.author = author(caller)
-    let list = tokenList(change.name, for: caller)
+    let list = isList ? nil : tokenList(change.name, for: caller)
     let stored: StoredVersion
     do throws(VaultError) {
       stored = try vault.audit.taking(

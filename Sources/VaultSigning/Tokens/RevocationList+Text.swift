@@ -107,13 +107,32 @@ extension RevocationList {
 extension Array {
   /// The elements sorted by the bytes of a text that each of them has; nil if two have the same text.
   fileprivate func distinct(by text: (Element) -> String) -> [Element]? {
-    func precedes(_ one: Element, _ other: Element) -> Bool {
-      text(one).utf8.lexicographicallyPrecedes(text(other).utf8)
-    }
-    func isInOrder(_ all: [Element]) -> Bool { zip(all, all.dropFirst()).allSatisfy(precedes) }
+    func isInOrder(_ all: [Element]) -> Bool { zip(all, all.dropFirst()).allSatisfy { text($0).isBefore(text($1)) } }
     if isInOrder(self) { return self }
-    let sorted = sorted(by: precedes)
+    // The first bytes decide about nearly all pairs, and numbers are compared and moved faster than texts.
+    let places = indices.map { (firstBytes: text(self[$0]).firstBytes, place: $0) }.sorted { one, other in
+      one.firstBytes == other.firstBytes
+        ? text(self[one.place]).isBefore(text(self[other.place])) : one.firstBytes < other.firstBytes
+    }
+    let sorted = places.map { self[$0.place] }
     return isInOrder(sorted) ? sorted : nil
+  }
+}
+
+extension String {
+  /// The first eight bytes as a number, which is in the order of bytes; missing ones count as zero.
+  fileprivate var firstBytes: UInt64 {
+    let bytes = utf8Span.span
+    return (0..<8).reduce(0) { $0 << 8 | ($1 < bytes.count ? UInt64(bytes[$1]) : 0) }
+  }
+
+  /// True if this text is before another in the order of bytes.
+  func isBefore(_ other: String) -> Bool {
+    let (own, others) = (utf8Span.span, other.utf8Span.span)
+    for place in 0..<Swift.min(own.count, others.count) where own[place] != others[place] {
+      return own[place] < others[place]
+    }
+    return own.count < others.count
   }
 }
 
@@ -126,16 +145,19 @@ extension JSONObject {
 
   /// The member `name` of `entry` if it is a whole number of at most 15 digits, in that notation.
   fileprivate borrowing func whole(_ name: StaticString, of entry: Node) -> Int64? {
-    guard let text = value(name, of: entry).flatMap({ number($0) }) else { return nil }
-    let isNegative = text.first == UInt8(ascii: "-")
-    let digits = text.dropFirst(isNegative ? 1 : 0)
-    guard digits.count <= 15 else { return nil }
-    var whole: Int64 = 0
-    for byte in digits {
-      let digit = byte &- UInt8(ascii: "0")
-      guard digit <= 9 else { return nil }
-      whole = whole * 10 + Int64(digit)
+    guard let node = value(name, of: entry), kind(node) == .number else { return nil }
+    return withWord(node) { word in
+      let text = Span<UInt8>(_bytes: word)
+      let isNegative = text[0] == UInt8(ascii: "-")
+      let digits = text.extracting(droppingFirst: isNegative ? 1 : 0)
+      guard digits.count <= 15 else { return nil }
+      var whole: Int64 = 0
+      for place in digits.indices {
+        let digit = digits[place] &- UInt8(ascii: "0")
+        guard digit <= 9 else { return nil }
+        whole = whole * 10 + Int64(digit)
+      }
+      return isNegative ? -whole : whole
     }
-    return isNegative ? -whole : whole
   }
 }

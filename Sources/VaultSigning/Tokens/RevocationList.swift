@@ -189,7 +189,7 @@ extension Array {
     var range = 0..<count
     while !range.isEmpty {
       let middle = (range.lowerBound + range.upperBound) / 2
-      let isBefore = self[middle][keyPath: key].utf8.lexicographicallyPrecedes(text.utf8)
+      let isBefore = self[middle][keyPath: key].isBefore(text)
       range = isBefore ? middle + 1..<range.upperBound : range.lowerBound..<middle
     }
     return range.lowerBound

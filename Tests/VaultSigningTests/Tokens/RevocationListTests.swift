@@ -41,6 +41,20 @@ import VaultSigning
     #expect(try self.list(#"{"revoked":[]}"#).isEmpty)
   }
 
+  @Test("is put into the order of bytes, also where texts begin alike or end early") func order() throws {
+    let ordered = [
+      "a", "a\\u0000", "a\\u0000b", "ab", "abcdefgh", "abcdefgh\\u0000", "abcdefgha", "abcdefghb", "b", "~", "\u{E9}",
+      "\u{E9}a", "\u{FFFD}", "\u{1F600}",
+    ]
+    func list(of identifiers: [String]) throws -> RevocationList {
+      let entries = identifiers.map { "{\"jti\":\"\($0)\",\"exp\":1}" }
+      return try self.list("{\"revoked\":[\(entries.joined(separator: ","))]}")
+    }
+    let expected = try text(list(of: ordered))
+    for _ in 0..<20 { #expect(try text(list(of: ordered.shuffled())) == expected) }
+    #expect(throws: RevocationProblem.self) { try list(of: ["b", "abcdefghb", "a", "abcdefghb"]) }
+  }
+
   @Test("takes in the second of the revocation, and spares the next one") func sameSecond() throws {
     var list = RevocationList()
     try list.revoke(subject: "lamp", issuedUpTo: 100, longestLife: 60)

@@ -73,7 +73,7 @@ extension Items {
         change.kind = .note
         change.accessible = item.policy.accessible
       }
-      let stored = try set(change, .bytes(count: text.count), for: caller, within: entry) { bytes in
+      let stored = try set(change, .bytes(count: text.count), for: caller, within: entry, isList: true) { bytes in
         bytes.copy(unsafe text.span.bytes)  // Bytes have no padding.
         return true
       }
