@@ -15,6 +15,12 @@ final class Session {
   private var mayNotOpen = false
   /// True once the daemon has answered a call with something other than a refusal.
   private var hasAnswered = false
+  /// The time for a silent daemon that calls have otherwise, after a call for which it was silent that long; nil once
+  /// it has answered again.
+  private var usualSilence: Duration?
+  /// The time that a daemon gets which was silent for the call before. Several calls together then wait hardly longer
+  /// than one.
+  private static let nextSilence = Duration.seconds(1)
   /// True if a person may be asked at the terminal. Another program may have declared that nobody is there.
   var isAttended = Keyboard.isAttended {
     didSet {
@@ -75,6 +81,7 @@ final class Session {
     do {
       let result = try body(vault)
       hasAnswered = true
+      note(silence: false)
       return result
     } catch ClientError.noDaemon where mayStart {
       mayStart = false
@@ -85,9 +92,22 @@ final class Session {
       }
       vault.patience = Connection.defaultPatience
     } catch {
+      switch error as? ClientError {
+      case .timedOut: note(silence: true)
+      case .fault: note(silence: false)
+      default: break
+      }
       throw failure(error)
     }
     do { return try body(vault) } catch { throw failure(error) }
+  }
+
+  private func note(silence isSilent: Bool) {
+    if isSilent, let usual = vault.silence, usualSilence == nil {
+      (usualSilence, vault.silence) = (usual, min(usual, Self.nextSilence))
+    } else if !isSilent, let usual = usualSilence.take() {
+      vault.silence = usual
+    }
   }
 
   /// Explains that the vault is served elsewhere, if `error` says that no daemon listens here or that another one has

@@ -116,6 +116,22 @@ import VaultTesting
     if command[0] == "get" { #expect(outcome.status == 75) }
   }
 
+  @Test(
+    "a command that makes several calls hardly waits longer than for one",
+    arguments: [["set", "web", "--update"], ["rm", "web"], ["reload"]])
+  func severalCalls(command: [String]) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.signalDaemon(SIGSTOP)
+    defer { try? sandbox.signalDaemon(SIGCONT) }
+    let began = ContinuousClock.now
+    let outcome = try sandbox.run(command, stdin: Array("value".utf8))
+    let time = ContinuousClock.now - began
+    #expect(outcome.status == 75 && outcome.errors.contains("did not answer in time"), "\(outcome)")
+    // Two calls of ten seconds each are too long.
+    #expect(time < .seconds(19.5), "it took \(time)")
+  }
+
   @Test("a command that has waited for it once makes no other call") func once() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
