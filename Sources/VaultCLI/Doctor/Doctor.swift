@@ -29,7 +29,8 @@ struct Doctor {
     if location.problem != nil, isOwn { diagnoses += elsewhere(than: .socket(location.path)) }
     diagnoses += files(status)
     diagnoses += SystemdUnits.diagnoses(system: globals.system, isOwn: isOwn)
-    diagnoses += InstalledHelpers.diagnoses(ofDaemon: isOwn || globals.system)
+    // The machine's daemon may be installed where only the service manager finds it.
+    diagnoses += InstalledHelpers.diagnoses(ofDaemon: isOwn || globals.system, hasDaemon: isOwn && status != nil)
     if let status { diagnoses += CoreLimit.diagnoses(pid: status.pid) }
     // A mode that is open to others is one fault, even if the daemon also refuses the store because of it.
     if diagnoses.contains(where: { $0.check == "store" && $0.level == .fail && $0.fix != nil }) {

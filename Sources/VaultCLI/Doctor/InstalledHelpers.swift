@@ -27,11 +27,21 @@ enum InstalledHelpers {
 
   /// Reports each helper that is missing beside its program.
   ///
-  /// - Parameter isOfDaemon: true to look for the daemon's helpers, too: beside the `vaultd` that the client would
-  ///   start, which says nothing about the daemon of a socket that was named.
-  static func diagnoses(ofDaemon isOfDaemon: Bool) -> [Diagnosis] {
-    let daemon = isOfDaemon ? Daemon.program.flatMap(directory) : nil
-    return missing(ofDaemon, beside: daemon, "vaultd") + missing(ofClient, beside: OwnProgram.directory, "vault")
+  /// - Parameters:
+  ///   - isOfDaemon: true to look for the daemon's helpers, too: beside the `vaultd` that the client would start, which
+  ///     says nothing about the daemon of a socket that was named.
+  ///   - hasDaemon: true if one answers. Otherwise a missing `vaultd` is reported as the lack of a daemon.
+  static func diagnoses(ofDaemon isOfDaemon: Bool, hasDaemon: Bool) -> [Diagnosis] {
+    let program = isOfDaemon ? Daemon.program : nil
+    var diagnoses: [Diagnosis] = []
+    if isOfDaemon, hasDaemon, program == nil {
+      diagnoses.append(
+        .warn(
+          "helpers", "vaultd is neither beside vault nor in PATH, so none starts after the daemon that runs",
+          fix: "install all programs of vault together"))
+    }
+    diagnoses += missing(ofDaemon, beside: program.flatMap(directory), "vaultd")
+    return diagnoses + missing(ofClient, beside: OwnProgram.directory, "vault")
   }
 
   /// The directory of a program, which a link to it may name.

@@ -75,7 +75,7 @@ struct Mistake {
   /// The commands of other programs, with ours in their place.
   static let otherCommands = [
     "rename": "mv", "move": "mv", "copy": "cp", "duplicate": "cp", "remove": "rm", "del": "rm",
-    "undelete": "trash restore",
+    "undelete": "trash restore", "undo": "trash restore", "recover": "unlock --recovery",
     "add": "set", "insert": "set", "create": "set", "new": "set", "put": "set", "store": "set", "read": "get",
     "login": "unlock", "open": "unlock", "logout": "lock", "close": "lock", "change-password": "passwd",
     "password": "passwd", "grep": "find", "log": "audit", "otp": "totp", "exec": "run", "allow": "grant",
@@ -198,7 +198,8 @@ struct Mistake {
     // A person may have typed a new value behind the name of the item to edit.
     let isNamed = words.command != EditCommand.self && isHardlySecret(extra)
     let event = isNamed ? "unexpected argument \(Printable.quoted(extra))" : "unexpected argument"
-    let nearest = nearestOptions(extra)
+    // A word that is only near to an option is a word.
+    let nearest = nearestOptions(extra).filter { $0 == "--" + extra }
     if nearest.isEmpty, words.command == InjectCommand.self {
       return Failure(.usage, event, "the template is given with -i; see \(help)")
     }

@@ -149,9 +149,10 @@ struct TokenRevokeCommand: ParsableCommand {
     commandName: "revoke",
     abstract: "Revoke tokens.",
     discussion: """
-      Revokes one token by its number (its claim `jti`), or all tokens that were made for a subject so far. The list \
-      is the item NAME.revoked, a note in JSON for programs that check tokens elsewhere; `vault watch NAME.revoked` \
-      tells them of changes, and `vault receipts NAME.revoked` prints which of them have it.
+      Revokes one token by its number (its claim `jti`), or all tokens that were made for a subject so far; the \
+      command then ends with the present second, which is the last one whose tokens do not count. The list is the \
+      item NAME.revoked, a note in JSON for programs that check tokens elsewhere; `vault watch NAME.revoked` tells \
+      them of changes, and `vault receipts NAME.revoked` prints which of them have it.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
@@ -188,12 +189,21 @@ struct TokenRevokeCommand: ParsableCommand {
     let reply = try session.unlocking(for: "vault token revoke \(name)") { vault in
       try vault.revokeToken(name, id: id, subject: subject)
     }
+    if subject != nil { Self.letSecondEnd() }
     if globals.json { return try Output.json(reply) }
     if Keyboard.isAttended {
       let revoked =
         subject.map { "all tokens of \(Printable.quoted($0)) issued until now" } ?? "token \(id?.lowercased() ?? "")"
       Output.note("revoked \(revoked); the list is \(Printable.quoted(reply.list)), version \(reply.version)")
     }
+  }
+
+  /// Waits until the present second is over. Tokens of the second in which a subject's tokens are revoked do not count,
+  /// and whoever makes the next one right after this command expects that it does.
+  private static func letSecondEnd() {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &now)
+    usleep(UInt32(clamping: 1_000_000 - now.tv_nsec / 1000))
   }
 }
 

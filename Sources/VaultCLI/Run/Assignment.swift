@@ -9,7 +9,8 @@ struct Assignment: Equatable {
   init(parsing text: String) throws {
     guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")), VariableName.isValid(text[..<equals].utf8) else {
       throw ValidationError(
-        "\(Printable.quoted(text)) is not a variable and an item; write it like OWM_APPID=owm/appid")
+        "\(Printable.quoted(text)) is not a variable and an item; write it like OWM_APPID=owm/appid, with only "
+          + "letters, digits and _ in the variable")
     }
     name = String(text[..<equals])
     let reference = String(text[text.utf8.index(after: equals)...])

@@ -53,7 +53,9 @@ struct EnvironmentFile {
     }
     guard VariableName.isValid(name.utf8) else { throw fault("it does not begin with the name of a variable") }
     skipBlanks(text)
-    guard at < text.count, text[at] == UInt8(ascii: "=") else { throw fault("there is no = after the name") }
+    guard at < text.count, text[at] == UInt8(ascii: "=") else {
+      throw fault("there is no = after the name, which has only letters, digits and _")
+    }
     at += 1
     skipBlanks(text)
     var value = SecretBuffer()

@@ -43,7 +43,9 @@ struct RestoreCommand: SecretTaking {
     for slot in leftOut {
       Output.note("slot \(slot.id) (\(Printable.text(slot.kind))) needs the machine it was made on and was left out")
     }
-    if Keyboard.isAttended { Output.note("the vault is restored; open it with \(Hint.vault("unlock"))") }
+    guard Keyboard.isAttended else { return }
+    Output.note("the vault is restored; open it with \(Hint.vault("unlock"))")
+    Output.note("no grant that it had is in effect before \(Hint.vault("grants confirm"))")
   }
 
   /// Refuses to restore beside an existing vault before standard input is read, which may be a person's keyboard.

@@ -119,6 +119,7 @@ import VaultTesting
     #expect(!terminal.echoes)
     terminal.type(password)
     try terminal.expect("the vault is restored; open it with `vault unlock`")
+    try terminal.expect("no grant that it had is in effect before `vault grants confirm`")
     #expect(try terminal.wait() == 0)
     try second.must(["unlock", "--password-stdin"], stdin: password + "\n")
     #expect(try second.must(["get", "web"]) == "hunter2")

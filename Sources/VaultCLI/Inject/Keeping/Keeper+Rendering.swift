@@ -32,6 +32,7 @@ extension Keeper {
     if template.source.count == 0, mayNotBeEmpty {
       throw Failure(.retry, "\(Printable.text(request.input)) is empty")
     }
+    named = template.actions.map(\.item.name)
     let rendering = try request.render(template, session)
     return Wanted(template, rendering)
   }

@@ -92,6 +92,8 @@ final class Keeper {
   /// True if the first rendering may have missed a change, because the keeper was not listening yet.
   private var isBlind = true
   var isTemplateGone = false
+  /// The items that the template named when it was last read. Some of them may not exist yet.
+  var named: [ItemName] = []
   var pause = RetryPause()
   /// The time of the next attempt after a failure, on the clock of ``Moment``.
   var retry: Int?
@@ -202,9 +204,10 @@ final class Keeper {
     }
   }
 
-  /// Returns true if the template uses the item; before the first rendering, true for every item.
+  /// Returns true if the template uses the item, or used it in the last rendering; before the first rendering, true for
+  /// every item.
   private func concerns(_ name: String) -> Bool {
     guard let wanted else { return true }
-    return wanted.rendering.versions.keys.contains { $0.text.utf8.elementsEqual(name.utf8) }
+    return [named, Array(wanted.rendering.versions.keys)].joined().contains { $0.text.utf8.elementsEqual(name.utf8) }
   }
 }
