@@ -73,7 +73,7 @@ import VaultTesting
     let outcome = try sandbox.run(
       "-c",
       """
-      vault totp code --watch >codes 2>errors & watcher=$!
+      cd; vault totp code --watch >codes 2>errors & watcher=$!
       until test -s codes; do sleep 0.05; done
       vault lock && vault totp code | cmp - codes; sleep 1; kill $watcher; wait $watcher
       echo "ended with $?, $(wc -l <codes) code, $(cat errors)"
@@ -89,7 +89,7 @@ import VaultTesting
     let outcome = try sandbox.run(
       "-c",
       """
-      vault totp code --watch >codes 2>errors & watcher=$!
+      cd; vault totp code --watch >codes 2>errors & watcher=$!
       until test -s codes; do sleep 0.05; done
       \(end); wait $watcher; echo "ended with $?"; cat errors
       """, program: "/bin/bash")

@@ -45,13 +45,13 @@ import VaultWire
   }
 
   @Test("tells what they keep, in frames that are not too long and have not too many parts") func frames() throws {
-    let many = try find(120, attributes: 256, value: "")
-    #expect(many.items.count == 120 && many.frames > 10)
+    let many = try find(30, attributes: 256, value: "")
+    #expect(many.items.count == 30 && many.frames > 2, "\(many.frames)")
     let keyring = try #require(many.items[3].keyring)
     #expect(keyring.id == "0000000000000003" && keyring.order == "18446744073709551615" && keyring.label == "\u{1}")
     #expect(keyring.attributes.count == 256 && keyring.attributes[0].key == "0" && keyring.contentType == "t")
-    let long = try find(3, attributes: 64, value: String(repeating: "\u{1}", count: 1000))
-    #expect(long.items.count == 3 && long.items.allSatisfy { $0.keyring?.attributes.count == 64 })
+    let long = try find(2, attributes: 64, value: String(repeating: "\u{1}", count: 1000))
+    #expect(long.frames > 1 && long.items.count == 2 && long.items.allSatisfy { $0.keyring?.attributes.count == 64 })
     let none = try find(0, attributes: 0, value: "")
     #expect(none.items.isEmpty && none.frames == 1)
   }
