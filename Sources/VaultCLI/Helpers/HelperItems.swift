@@ -171,7 +171,7 @@ struct HelperItems {
       guard let found = try session.attempt({ vault in try vault.find(query) }) else { continue }
       let last = found.filter { $0.name != name }.map(\.modified).max() ?? 0
       // A time that lies further ahead comes from a clock that was set back since, and is not waited for.
-      while 0...1 ~= Seconds.from(Int64(time(nil)), to: last) { usleep(10_000) }
+      Moment.pass(second: last)
     }
   }
 

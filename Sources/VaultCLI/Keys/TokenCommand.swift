@@ -189,21 +189,15 @@ struct TokenRevokeCommand: ParsableCommand {
     let reply = try session.unlocking(for: "vault token revoke \(name)") { vault in
       try vault.revokeToken(name, id: id, subject: subject)
     }
-    if subject != nil { Self.letSecondEnd() }
+    // Tokens of the present second do not count, and whoever makes the next one right after this command expects that
+    // it does.
+    if subject != nil { Moment.pass(second: Int64(time(nil))) }
     if globals.json { return try Output.json(reply) }
     if Keyboard.isAttended {
       let revoked =
         subject.map { "all tokens of \(Printable.quoted($0)) issued until now" } ?? "token \(id?.lowercased() ?? "")"
       Output.note("revoked \(revoked); the list is \(Printable.quoted(reply.list)), version \(reply.version)")
     }
-  }
-
-  /// Waits until the present second is over. Tokens of the second in which a subject's tokens are revoked do not count,
-  /// and whoever makes the next one right after this command expects that it does.
-  private static func letSecondEnd() {
-    var now = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &now)
-    usleep(UInt32(clamping: 1_000_000 - now.tv_nsec / 1000))
   }
 }
 

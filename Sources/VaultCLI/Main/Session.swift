@@ -95,7 +95,10 @@ final class Session {
       switch error as? ClientError {
       case .timedOut: note(silence: true)
       case .fault: note(silence: false)
-      default: break
+      case nil, .noRuntimeDirectory, .relativeRuntimeDirectory, .foreignFolder, .impossibleSocket, .notUTF8,
+        .unsafeSocket, .noDaemon, .daemonFailed, .disconnected, .protocolViolation, .tooLarge, .answerTooLarge,
+        .notText, .system:
+        break
       }
       throw failure(error)
     }

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import VaultModel
 
 /// The time in milliseconds on CLOCK_MONOTONIC.
 enum Moment {
@@ -16,5 +17,10 @@ enum Moment {
       guard rest > 0 else { return }
       _ = poll(nil, 0, Int32(clamping: rest))
     }
+  }
+
+  /// Waits until the clock has passed `second`, in Unix seconds, unless that is further ahead than the next second.
+  static func pass(second: Int64) {
+    while 0...1 ~= Seconds.from(Int64(time(nil)), to: second) { usleep(10_000) }
   }
 }

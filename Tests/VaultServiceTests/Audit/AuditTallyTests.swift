@@ -177,7 +177,7 @@ import VaultModel
     for number in 0..<3 {
       stand.vault.audit.record(.get, .cancelled, RoomStand.caller(UInt32(7000 + number)), item: "svc/a")
     }
-    // So is a call that is itself only counted.
+    // The last call is itself only counted.
     stand.vault.audit.record(.get, .ok, caller, item: "svc/b", detail: "last")
     stand.vault.closeStore()
     stand.vault.openStore(because: .start)

@@ -208,6 +208,7 @@ final class Keeper {
   /// every item.
   private func concerns(_ name: String) -> Bool {
     guard let wanted else { return true }
-    return [named, Array(wanted.rendering.versions.keys)].joined().contains { $0.text.utf8.elementsEqual(name.utf8) }
+    func isIt(_ item: ItemName) -> Bool { item.text.utf8.elementsEqual(name.utf8) }
+    return named.contains(where: isIt) || wanted.rendering.versions.keys.contains(where: isIt)
   }
 }
