@@ -131,7 +131,7 @@ extension AuditWalk {
     } else if position.link != end.link {
       add(nil, nil, "the end of the audit log is not what was written last")
     } else if let foundEnd, anchorProblem == nil, position.row > gone {
-      // The end was written by a process that has ended. Only the MAC under its key shows that nothing was cut off.
+      // Only the MAC under the key of the process that wrote the end shows that nothing was cut off.
       let mac = reading != nil ? reading!.mac(of: foundEnd.position, keychain.vault) : nil
       let isRight = foundEnd.mac == mac && foundEnd.chain == reading?.chain
       if !isRight { add(nil, nil, "the end of the audit log was written by somebody else") }

@@ -51,8 +51,8 @@ public final class AuditWalk {
   var isOvertaken = false
   /// The position at which the log ends.
   let end: AuditPosition
-  /// The end of the log according to the store, if this process has not written to the log yet or has left a tally.
-  /// Only its MAC authenticates it.
+  /// The end of the log according to the store; nil when the walk ends elsewhere. If another process wrote it, only its
+  /// MAC authenticates it, also after this process has begun to write behind it.
   let foundEnd: AuditEnd?
   private let readsUnwritten: Bool
   /// The fault of the anchor; nil when it has none.
@@ -99,7 +99,8 @@ public final class AuditWalk {
     if readsTally, let found = try Self.tallyEnd(of: keychain) {
       (end, foundEnd) = (found.position, found)
     } else if let written = keychain.writtenAuditEnd {
-      (end, foundEnd) = (readsUnwritten ? keychain.auditEnd : written, nil)
+      let (end, found) = (readsUnwritten ? keychain.auditEnd : written, try Self.foundEnd(of: keychain))
+      (self.end, foundEnd) = (end, found?.position == end ? found : nil)
     } else {
       let found = try Self.foundEnd(of: keychain)
       isEndLost = found == nil

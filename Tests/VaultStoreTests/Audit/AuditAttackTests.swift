@@ -104,6 +104,37 @@ import VaultModel
     }
   }
 
+  @Test("a made-up end is a fault of every later check as well, after the log has begun to go on behind it")
+  func goingOn() throws {
+    for isCut in [true, false] {
+      let fixture = try Self.log(cold: false)
+      if isCut {
+        try Self.cut(fixture, after: 6, chain: 1)
+      } else {
+        let forger = try fixture.open()
+        var end = try #require(try forger.database.meta(MetaName.auditEnd))
+        end[end.count - 1] ^= 1
+        try forger.database.putMeta(MetaName.auditEnd, end)
+        try forger.close()
+      }
+      for _ in 0..<2 {
+        let keychain = try fixture.unlocked()
+        // The entry of the unlock is made before the end is checked, and the store then takes nothing more.
+        var block = AuditBlock()
+        block.add(.unlock, .ok, time: 6000, caller: block.add(AuditEntry.Caller(door: "varlink", uid: 0, pid: 1)))
+        try keychain.sealAudit(&block, now: 6000)
+        #expect(try keychain.joinAudit(rows: .max) != [])
+        #expect(throws: VaultError.self) { try keychain.writeAudit(anchored: true) }
+        for _ in 0..<2 {
+          #expect(try !Self.check(keychain).faults.isEmpty, "\(isCut)")
+          keychain.lock(hidingNames: false)
+          try keychain.unlock(vaultKey: fixture.vaultKey)
+        }
+        try keychain.close()
+      }
+    }
+  }
+
   @Test("an earlier copy of the table and its end, from before it was vouched for, is found out by number")
   func rolledBack() throws {
     for withStart in [false, true] {
