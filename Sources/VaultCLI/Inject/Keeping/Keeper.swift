@@ -206,7 +206,7 @@ final class Keeper {
 
   /// Returns true if the template uses the item, or used it in the last rendering; before the first rendering, true for
   /// every item.
-  private func concerns(_ name: String) -> Bool {
+  func concerns(_ name: String) -> Bool {
     guard let wanted else { return true }
     func isIt(_ item: ItemName) -> Bool { item.text.utf8.elementsEqual(name.utf8) }
     return named.contains(where: isIt) || wanted.rendering.versions.keys.contains(where: isIt)

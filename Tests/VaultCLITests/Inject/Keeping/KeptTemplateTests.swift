@@ -3,6 +3,8 @@ import Glibc
 import Testing
 import VaultTesting
 
+@testable import VaultCLI
+
 @Suite("The template of vault inject --watch") struct KeptTemplateTests {
   @Test("a template that is emptied makes no empty file and runs nothing") func emptied() throws {
     let stand = try KeptStand()
@@ -131,6 +133,23 @@ import VaultTesting
     Thread.detachNewThread { while kill(pid, SIGCONT) == 0 { usleep(5_000) } }
     try Self.expectEdit(stand, terminal)
     try stand.end(terminal, traced: pid)
+  }
+
+  @Test("an item that the template names is waited for, although no attempt could fetch it yet") func absent() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    let request = InjectRequest(
+      input: stand.path("t"), output: OutputFile(path: stand.path("out"), mode: 0o600), fetch: Fetch())
+    let session = try Session(socket: stand.sandbox.socket, system: false, startsDaemon: false)
+    let output = try #require(request.output)
+    let keeper = try Keeper(request, output, session, command: nil, Keeper.Ways(), json: false)
+    try keeper.file.begin()
+    keeper.attempt()
+    #expect(try stand.read() == stand.text("031-45-154") && !keeper.isDue)
+    #expect(keeper.concerns("pin") && !keeper.concerns("absent"))
+    try stand.replace("t", with: #"{{ vault "absent" }}"#)
+    keeper.attempt()
+    #expect(keeper.retry != nil && keeper.concerns("absent") && keeper.concerns("pin") && !keeper.concerns("other"))
   }
 
   @Test("nor where the template's file system can exchange nothing") func noExchange() throws {
