@@ -4,7 +4,7 @@ The user has no right but `use`, of one key, and comes with many connections, ea
 or each of which asks again as soon as it is answered. It takes root to be several users."""
 
 import os, shutil, subprocess, sys, threading, time
-from fairness import judged, unlock
+from fairness import REVOKED, judged, revoked, unlock
 from granting import ITEM, Machine, frame
 from report import BIN, ROUNDS, SECONDS, line, measure
 from sharing import Crowd
@@ -20,7 +20,6 @@ KEYS = (("token-2048", "jwt", 2048), ("token-4096", "jwt", 4096), ("sign-4096", 
 # The most that one call has made and checked, and a call for more, which is refused before anything is computed.
 BATCHES = (("SetMany of two P-256 keys", 2, "p256", "ask"), ("SetMany of 24 Ed25519 keys", 24, "ed25519", "ask"),
            ("SetMany of 128 P-256 keys, refused", 128, "p256", "vanish"))
-REVOKED = 17_000  # entries of a list of revoked tokens, in nearly a MiB
 LARGE = 200 << 20  # bytes of a program's file
 LEFT, ITEMS_LEFT = 198, 22  # RSA keys that are left while the vault is locked, nine for each item
 
@@ -47,9 +46,9 @@ def prepared(sandbox):
             vault.ask(connection, "Grant", {"subject": f"user:{USER}", "items": name, "rights": ["use"]})
         vault.ask(connection, "Grant", {"subject": f"user:{USER}", "items": "made/*", "rights": ["set"]})
         vault.ask(connection, "Set", {"name": "listed", "use": "jwt", "generate": {"style": "hmac"}})
-        entries = ",".join(f'{{"jti":"{n:032x}","exp":9999999999}}' for n in range(REVOKED))
-        vault.ask(connection, "Set", {"name": "listed.revoked", "kind": "note", "value": f'{{"revoked":[{entries}]}}'})
+        vault.ask(connection, "Set", {"name": "listed.revoked", "kind": "note", "value": revoked()})
         vault.ask(connection, "Grant", {"subject": f"user:{USER}", "items": "listed", "rights": ["use"]})
+        vault.ask(connection, "Grant", {"subject": f"user:{USER}", "items": "listed.revoked", "rights": ["set"]})
         for n in range(ITEMS_LEFT):
             vault.ask(connection, "Set", {"name": f"left/{n}", "use": "sign", "value": private_key(2048)})
         vault.ask(connection, "Grant", {"subject": f"user:{USER}", "items": "left/*", "rights": ["deposit", "set"]})
@@ -115,8 +114,11 @@ def batches(vault):
 def long_list(vault):
     with vault.connect() as connection:
         token = vault.ask(connection, "IssueToken", {"name": "listed", "subject": "lamp-17"})["token"]
-    call = frame("VerifyToken", name="listed", token=token)
-    beside(vault, f"VerifyToken with {REVOKED:,} revoked tokens", "ask", 4, call)
+    for title, call in (
+        ("VerifyToken", frame("VerifyToken", name="listed", token=token)),
+        ("RevokeToken", frame("RevokeToken", name="listed", subject="lamp-18")),
+    ):
+        beside(vault, f"{title} with {REVOKED:,} revoked tokens", "ask", 4, call)
 
 
 def at_an_unlock(vault):

@@ -1,7 +1,7 @@
-"""What one client's heavy calls cost the others: how long a Status waits beside them, and a lock."""
+"""What one client's heavy calls cost the others: how long a Status waits beside them, another's Get, and a lock."""
 
 import os, pickle, random, signal, statistics, subprocess, sys, time
-from report import BIN, ROUNDS, line
+from report import BIN, ROUNDS, SECONDS, line
 from world import Vault
 
 ITEMS = 3072
@@ -13,24 +13,29 @@ CLIENTS = 240
 FRAME = 2 << 20
 # It fits no value, and each character of the value leads to all that came before it.
 COSTLY = "serial~" + "*a" * 510 + "b"
+REVOKED = 12_000  # entries of a list of revoked tokens, in nearly a MiB
 # Locks in a round, each at some time within what the clients do.
 LOCKS = 4
 
+PROBED = "probed"  # the item that a probe gets
+
 PROBE = """
 import select, socket, sys, time
-status = b'{"method":"io.vaultd.Vault.Status"}\\0'
+calls = [b'{"method":"io.vaultd.Vault.Status"}\\0',
+         b'{"method":"io.vaultd.Vault.Get","parameters":{"name":"%s"}}\\0' % sys.argv[2].encode()]
 connection = socket.socket(socket.AF_UNIX)
 connection.connect(sys.argv[1])
 print("ready", flush=True)
-worst = 0
+worst = [0, 0]
 while not select.select([0], [], [], 0.0002)[0]:
-    began = time.perf_counter()
-    connection.sendall(status)
-    answer = b""
-    while not answer.endswith(b"\\0"):
-        answer += connection.recv(65536)
-    worst = max(worst, time.perf_counter() - began)
-print(worst * 1e3)
+    for i, call in enumerate(calls):
+        began = time.perf_counter()
+        connection.sendall(call)
+        answer = b""
+        while not answer.endswith(b"\\0"):
+            answer += connection.recv(65536)
+        worst[i] = max(worst[i], (time.perf_counter() - began) * 1e3)
+print(*worst)
 """
 
 # Sends what each of them has to say when it is told to, and reads what comes, unless they do not read.
@@ -124,6 +129,20 @@ def filled(i, folders=1, length=1000):
             "attributes": {"serial": "a" * length, "number": str(i)}}
 
 
+def revoked():
+    """A list of revoked tokens of nearly a MiB, in no order."""
+    numbers = list(range(REVOKED))
+    random.Random(REVOKED).shuffle(numbers)
+    return '{"revoked":[%s]}' % ",".join(f'{{"jti":"{n:032x}","exp":9999999999,"age":9999999}}' for n in numbers)
+
+
+def alone(vault):
+    """The longest that a Status waits, and a Get, in ms, while nobody else asks."""
+    probe = Probe(vault)
+    time.sleep(SECONDS)
+    return probe.end()
+
+
 class Heavy:
     """Some clients that keep the daemon busy: what each of them sends in a round."""
 
@@ -142,13 +161,13 @@ class Heavy:
                 watchers.tell()
                 watchers.wait()
 
-    def wait_of_status(self, vault, round):
-        """The longest that a Status waits, in ms."""
+    def waits(self, vault, round):
+        """The longest that a Status waits, and a Get, in ms."""
         def measure(senders):
-            probe = Process(PROBE, vault.socket)
+            probe = Probe(vault)
             senders.tell()
             senders.process.wait()
-            return float(probe_end(probe))
+            return probe.end()
         return self.during(vault, round, measure)
 
     def duration(self, vault, round):
@@ -181,9 +200,16 @@ class Heavy:
             unlock(vault)
 
 
-def probe_end(probe):
-    probe.tell()
-    return probe.wait()
+class Probe(Process):
+    """A client that asks for the state and for a small item in turns."""
+
+    def __init__(self, vault, item=PROBED):
+        super().__init__(PROBE, vault.socket, item)
+
+    def end(self):
+        """The longest that a Status waited, and a Get, in ms."""
+        self.tell()
+        return tuple(map(float, self.wait().split()))
 
 
 def unlock(vault):
@@ -220,6 +246,8 @@ def calls(vault):
     yield Heavy("ten changes of the class of an item with a MiB of versions", lambda _: [b"".join(
         vault.frame("Set", {"name": "kept", "accessible": accessible, "update": True})
         for accessible in ("after-first-unlock", "when-unlocked") * 5)])
+    yield Heavy(f"Set of a list of {REVOKED:,} revoked tokens, five times", lambda _: [
+        vault.frame("Set", {"name": "tokens.revoked", "value": revoked(), "kind": "note", "update": True}) * 5])
     yield Heavy(f"{CLIENTS} clients that get 150 kB", lambda _: [vault.frame("Get", {"name": "large"})] * CLIENTS)
     yield Heavy("the costliest frames of 2 MiB", lambda _: [frame[:FRAME] + b"\0" for frame in costly_frames()] * 4)
 
@@ -261,16 +289,16 @@ def waiting_gets(vault, count):
     senders.tell()
     # They have come when all of the clients' threads have sent theirs.
     time.sleep(0.3)
-    probe = Process(PROBE, vault.socket)
+    probe = Probe(vault)
     unlock(vault)
     senders.wait()
-    return float(probe_end(probe))
+    return probe.end()[0]
 
 
 def beside_non_readers(vault, count):
     """How long a Status waits, and the large Get of another process, beside many that do not read theirs, in ms."""
     frame = vault.frame("Get", {"name": "megabyte"})
-    probe = Process(PROBE, vault.socket)
+    probe = Probe(vault)
     senders = Process(SENDERS, vault.socket, given=([frame] * count, False))
     senders.tell()
     senders.expect(b"sent\n")
@@ -278,7 +306,7 @@ def beside_non_readers(vault, count):
         began = time.perf_counter()
         vault.ask(connection, "Get", {"name": "megabyte"})
         elapsed = (time.perf_counter() - began) * 1e3
-    wait = float(probe_end(probe))
+    wait, _ = probe.end()
     senders.tell()
     senders.wait()
     return wait, elapsed
@@ -292,8 +320,10 @@ def prepared(sandbox):
             unlock(vault)
         for first in range(0, ITEMS, BATCH):
             vault.ask(connection, "SetMany", {"items": [filled(i) for i in range(first, min(first + BATCH, ITEMS))]})
-        for name, size in (("large", 150_000), ("megabyte", 1_000_000)):
+        for name, size in ((PROBED, 64), ("large", 150_000), ("megabyte", 1_000_000)):
             vault.ask(connection, "Set", {"name": name, "value": "v" * size, "kind": "note"})
+        vault.ask(connection, "Set", {"name": "tokens", "use": "jwt", "generate": {"style": "hmac"}})
+        vault.ask(connection, "Set", {"name": "tokens.revoked", "value": '{"revoked":[]}', "kind": "note"})
         # As many older versions as are kept, and the current one.
         for _ in range(3):
             vault.ask(connection, "Set", {"name": "kept", "value": "v" * (1 << 20), "kind": "note", "update": True})
@@ -305,11 +335,18 @@ def judged(title, waits, goal=GOAL):
     line(title, worst, f"<= {goal}", worst <= goal, "ms", median=statistics.median(waits), waits=waits)
 
 
+def judged_both(title, waits):
+    """Judges what a Status has waited, and a Get."""
+    for what, each in zip(("a Status", "a Get"), zip(*waits)):
+        judged(f"{title}: {what}", each)
+
+
 def run(sandbox):
     print("\nwhat others wait beside one client's heavy calls (ms, the worst of all rounds)")
     vault = prepared(sandbox)
+    judged_both("nothing", [alone(vault) for _ in range(ROUNDS)])
     for heavy in calls(vault):
-        judged(heavy.title + ": a Status", [heavy.wait_of_status(vault, n) for n in range(ROUNDS)])
+        judged_both(heavy.title, [heavy.waits(vault, n) for n in range(ROUNDS)])
     judged(f"{CLIENTS} Gets of 150 kB at an unlock: a Status", [waiting_gets(vault, CLIENTS) for _ in range(ROUNDS)])
     waits = [beside_non_readers(vault, 80) for _ in range(ROUNDS)]
     judged("80 that do not read 1 MB: a Status", [status for status, _ in waits])

@@ -1,7 +1,7 @@
-"""What a Status waits beside one call, or an unlock, of a vault that has many grants and a long log."""
+"""What a Status and a Get wait beside one call, or an unlock, of a vault that has many grants and a long log."""
 
 import os
-from fairness import PROBE, Process, judged, probe_end, unlock
+from fairness import Probe, judged_both, unlock
 from granting import ITEM, Machine
 from report import ROUNDS
 
@@ -57,7 +57,7 @@ def run(sandbox):
     vault = sandbox.adopt(Machine(sandbox.folder("holding"), "audit-size = 1g\n"))
     fill(vault)
     vault.converse("AddSlot", {"kind": "recovery"})
-    print(f"\nwhat a Status waits beside one call, with {GRANTS:,} grants of one user and {ENTRIES:,} entries"
+    print(f"\nwhat others wait beside one call, with {GRANTS:,} grants of one user and {ENTRIES:,} entries"
           " (ms, the worst of all rounds)")
     calls = (
         ("Grants", lambda n: None, lambda n: stream(vault, None, "Grants", {})),
@@ -73,8 +73,8 @@ def run(sandbox):
         waits = []
         for number in range(ROUNDS):
             before(number)
-            probe = Process(PROBE, vault.socket)
+            probe = Probe(vault, ITEM)
             call(number)
-            waits.append(float(probe_end(probe)))
-        judged(f"{title}: a Status", waits)
+            waits.append(probe.end())
+        judged_both(title, waits)
     vault.stop()

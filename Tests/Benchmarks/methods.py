@@ -1,16 +1,18 @@
-"""What a Status waits beside each method of the interface, asked again and again by one client.
+"""What others wait beside each method of the interface: a Status, and a Get.
 
-The table names every method: one that the interface has and the table has not ends the benchmarks."""
+The tables name every method: one that the interface has and the tables have not ends the benchmarks."""
 
-import re
-from fairness import PROBE, SENDERS, Process, judged, prepared, probe_end
-from report import ROUNDS
+import os, re, subprocess, time
+from fairness import PROBED, SENDERS, Probe, Process, filled, judged_both, prepared, unlock
+from holding import stream
+from report import BIN, ROUNDS
+from world import PASSWORD, Vault
 
 ASKED = 200
 # The same of what reads the whole log each time.
 READS = {"Audit": 10, "Verify": 10}
-KEYS = (("key", "sign", "p256"), ("tokens", "jwt", "ed25519"), ("hash", "mac", "hmac"))
-# What each method is called with, or where else it is measured, or why not at all. `{n}` is a number that grows.
+KEYS = (("key", "sign", "p256"), ("hash", "mac", "hmac"))
+# What each method is called with, or the parts that measure it. `{n}` is a number that grows. See also EXCHANGES.
 CALLS = {
     "Status": {}, "Get": {"name": "large"}, "Show": {"name": "kept"}, "History": {"name": "kept"},
     "Find": {"query": "number=7"}, "Children": {"prefix": ""}, "Attributes": {},
@@ -34,11 +36,96 @@ CALLS = {
     "ImportCollection": {"label": "{n}", "source": "/{n}", "trial": True}, "Export": {"to": "nowhere", "items": 0},
     "ImportItems": {"items": [{"collection": "login", "source": "/{n}", "label": "{n}", "content_type": "",
                                "attributes": [{"key": "number", "value": "{n}"}], "value": "v"}]},
-    "SetMany": "fairness and computing", "Monitor": "fairness", "Attend": "asking", "Authenticate": "requests",
-    "Unlock": "store, deposits and computing", "Init": "store", "Backup": "store", "Restore": "store", "Rekey": "store",
-    "Salvage": "store",
-    "AddSlot": "it waits for a password", "ChangePassword": "it waits for a password",
-    "RemoveSlot": "it waits for a password",
+    "SetMany": "fairness computing", "Monitor": "fairness",
+}
+
+
+def command(vault, *arguments, input=b""):
+    subprocess.run([os.path.join(BIN, "vault"), *arguments], env=vault.environment, input=input, check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+# The methods that take an exchange. Each prepares it, gives the vault to ask meanwhile, and then does it.
+
+def init(sandbox, vault, n):
+    new = sandbox.adopt(Vault(BIN, sandbox.folder(f"init-{n}")))
+    yield new
+    new.converse("Init", {"kdf_memory": 19 << 20, "kdf_passes": 2, "recovery": True})
+
+
+def unlock_by_password(sandbox, vault, n):
+    vault.lock()
+    yield vault
+    vault.converse("Unlock", {"method": "password"})
+
+
+def authenticate(sandbox, vault, n):
+    with vault.connect() as connection:
+        vault.ask(connection, "Set", {"name": f"guarded-{n}", "value": "v", "require": "password", "reuse": 1})
+    # A proof of an unlock counts no longer then.
+    time.sleep(1.1)
+    yield vault
+    vault.converse("Authenticate", {"name": f"guarded-{n}", "interactive": True})
+
+
+def attend(sandbox, vault, n):
+    yield vault
+    for _ in range(ASKED):
+        with vault.connect() as connection:
+            vault.ask(connection, "Attend", {"faces": ["terminal"]}, more=True)
+
+
+def add_slot(sandbox, vault, n):
+    yield vault
+    vault.converse("AddSlot", {"kind": "recovery"})
+
+
+def remove_slot(sandbox, vault, n):
+    code = vault.recovery_code
+    vault.converse("AddSlot", {"kind": "recovery"})
+    with vault.connect() as connection:
+        slot = max(slot["id"] for slot in vault.ask(connection, "ListSlots", {})["slots"])
+    yield vault
+    vault.converse("RemoveSlot", {"id": slot})
+    vault.recovery_code = code
+
+
+def change_password(sandbox, vault, n):
+    yield vault
+    vault.converse("ChangePassword", {"kdf_memory": 19 << 20, "kdf_passes": 2})
+
+
+def rekey(sandbox, vault, n):
+    yield vault
+    vault.converse("Rekey", {})
+    with vault.connect() as connection:
+        while "rekey" in vault.ask(connection, "Status", {}):
+            pass
+
+
+def backup(sandbox, vault, n):
+    file = os.path.join(sandbox.folder(f"backup-{n}"), "copy")
+    yield vault
+    command(vault, "backup", file)
+
+
+def restore(sandbox, vault, n):
+    file = os.path.join(sandbox.folder(f"restore-{n}"), "copy")
+    command(vault, "backup", file)
+    new = sandbox.adopt(Vault(BIN, sandbox.folder(f"restored-{n}")))
+    yield new
+    command(new, "restore", "--password-stdin", file, input=PASSWORD.encode())
+
+
+def salvage(sandbox, vault, n):
+    yield vault
+    stream(vault, None, "Salvage", {})
+
+
+EXCHANGES = {
+    "Init": init, "Unlock": unlock_by_password, "Authenticate": authenticate, "Attend": attend, "AddSlot": add_slot,
+    "RemoveSlot": remove_slot, "ChangePassword": change_password, "Rekey": rekey, "Backup": backup, "Restore": restore,
+    "Salvage": salvage,
 }
 
 
@@ -57,13 +144,21 @@ def interface(vault):
         return set(re.findall(r"^method (\w+)", vault.answer(connection)["description"], re.M))
 
 
-def wait_of_status(vault, method, round):
+def beside_calls(vault, method, round):
     load = b"".join(vault.frame(method, numbered(CALLS[method], f"{round}.{n}"), more=method in ("Audit", "Verify"))
                     for n in range(READS.get(method, ASKED)))
-    senders, probe = Process(SENDERS, vault.socket, given=([load], True)), Process(PROBE, vault.socket)
+    senders, probe = Process(SENDERS, vault.socket, given=([load], True)), Probe(vault)
     senders.tell()
     senders.wait()
-    return float(probe_end(probe))
+    return probe.end()
+
+
+def beside_exchange(sandbox, vault, method, round):
+    exchange = EXCHANGES[method](sandbox, vault, round)
+    probe = Probe(next(exchange))
+    for _ in exchange:
+        raise RuntimeError(f"{method} has two parts")
+    return probe.end()
 
 
 def run(sandbox):
@@ -71,9 +166,14 @@ def run(sandbox):
     with vault.connect() as connection:
         for name, use, style in KEYS:
             vault.ask(connection, "Set", {"name": name, "use": use, "generate": {"style": style}})
-    if interface(vault) != set(CALLS):
-        raise RuntimeError(f"methods without a row, or rows without a method: {interface(vault) ^ set(CALLS)}")
-    print(f"\nwhat a Status waits beside up to {ASKED} calls of each method (ms, the worst of all rounds)")
+    tables = CALLS.keys() | EXCHANGES.keys()
+    if interface(vault) != tables:
+        raise RuntimeError(f"methods without a row, or rows without a method: {interface(vault) ^ tables}")
+    print(f"\nwhat others wait beside up to {ASKED} calls of each method (ms, the worst of all rounds)")
     for method in [method for method in CALLS if not isinstance(CALLS[method], str) and method != "Lock"] + ["Lock"]:
-        judged(f"{method}: a Status", [wait_of_status(vault, method, n) for n in range(ROUNDS)])
+        judged_both(method, [beside_calls(vault, method, n) for n in range(ROUNDS)])
+    unlock(vault)
+    print("\nwhat others wait beside an exchange of each other method (ms, the worst of all rounds)")
+    for method in EXCHANGES:
+        judged_both(method, [beside_exchange(sandbox, vault, method, n) for n in range(ROUNDS)])
     vault.stop()

@@ -153,10 +153,11 @@ class Vault(Server):
     def answer(self, connection):
         data = b""
         while not data.endswith(b"\0"):
-            part = connection.recv(65536)
+            part = connection.recv(65536, socket.MSG_PEEK)
             if not part:
                 raise ConnectionError("vaultd closed the connection")
-            data += part
+            # Another reply may follow, which stays for the next call.
+            data += connection.recv(part.find(b"\0") + 1 or len(part))
         answer = json.loads(data[:-1])
         if "error" in answer:
             raise RuntimeError(answer)
