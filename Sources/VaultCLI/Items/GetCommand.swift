@@ -29,7 +29,8 @@ struct GetCommand: ParsableCommand {
   @OptionGroup var waiting: WaitOptions
 
   @Flag(
-    name: .shortAndLong, help: "Put the value on the clipboard instead of printing it; it is cleared after 45 seconds.")
+    name: .shortAndLong,
+    help: "Put the value on the clipboard instead of printing it; a desktop's is cleared after 45 seconds.")
   var clip = false
 
   @Flag(help: "Draw a QR code for a phone, which joins the network of a wifi item or makes the codes of a totp item.")

@@ -16,7 +16,8 @@ struct TOTPCommand: ParsableCommand {
   @OptionGroup var waiting: WaitOptions
 
   @Flag(
-    name: .shortAndLong, help: "Put the code on the clipboard instead of printing it; it is cleared after 45 seconds.")
+    name: .shortAndLong,
+    help: "Put the code on the clipboard instead of printing it; a desktop's is cleared after 45 seconds.")
   var clip = false
 
   @Flag(help: "Show each code when its time comes, until interrupted.")

@@ -52,7 +52,8 @@ struct TokenIssueCommand: ParsableCommand {
   var claimsJSON: String?
 
   @Flag(
-    name: .shortAndLong, help: "Put the token on the clipboard instead of printing it; it is cleared after 45 seconds.")
+    name: .shortAndLong,
+    help: "Put the token on the clipboard instead of printing it; a desktop's is cleared after 45 seconds.")
   var clip = false
 
   @OptionGroup var key: KeyOptions

@@ -60,6 +60,7 @@ struct RekeyCommand: SecretTaking {
     answers.begin()
     if Keyboard.canAsk && !secrets.passwordStdin { try session.unlockIfLocked() }
     let rekeying = Rekeying(session, answers, json: globals.json)
+    rekeying.announceCodes()
     try rekeying.run(method: recovery ? SlotKind.recovery.name : method?.name)
   }
 

@@ -15,6 +15,12 @@ struct Rekeying {
     self.json = json
   }
 
+  /// Tells a person, before the first question, that the recovery codes will be replaced.
+  func announceCodes() {
+    guard Keyboard.canAsk, let codes = Self.codesInWords(Self.codes(session)) else { return }
+    Output.note("a rekey replaces \(codes), too")
+  }
+
   func run(method: String?) throws(Failure) {
     var kept: [Int]?
     var leftOut: [Int] = []
@@ -73,10 +79,15 @@ struct Rekeying {
   /// The question whether to rekey, with the effect on the recovery codes.
   static func question(_ codes: Int) -> String {
     // Each question fits on a line of 80 columns.
+    guard let codes = codesInWords(codes) else { return "Re-encrypt with a new key, which old copies do not give?" }
+    return "Re-encrypt with a new key, and replace \(codes), too?"
+  }
+
+  private static func codesInWords(_ codes: Int) -> String? {
     switch codes {
-    case 0: "Re-encrypt with a new key, which old copies do not give?"
-    case 1: "Re-encrypt with a new key, and replace the recovery code, too?"
-    default: "Re-encrypt with a new key, and replace the \(codes) recovery codes, too?"
+    case 0: nil
+    case 1: "the recovery code"
+    default: "the \(codes) recovery codes"
     }
   }
 

@@ -46,13 +46,17 @@ enum KeyCheck {
   /// Checks the parts of a value that has no use as a key here, but contains a private key, often with its certificate,
   /// for another program. For types of keys that this program does not compute with, only the form is checked.
   static func checkParts(_ kind: ItemKind, _ value: RawSpan) throws(ValueError) {
-    switch kind {
-    case .tlsKey: break
-    case .password, .apiKey, .deviceToken, .wifi, .pairingCode, .certificate, .sshKey, .totp, .note, .blob: return
-    }
-    do throws(KeyError) { try PrivateKey(value).publicKey.leads(certificatesOf: value) } catch {
+    do throws(KeyError) {
+      switch kind {
+      case .tlsKey: try PrivateKey(value).publicKey.leads(certificatesOf: value)
+      case .sshKey: try PrivateKey(value).publicKey.agrees(withLinesOf: value)
+      case .password, .apiKey, .deviceToken, .wifi, .pairingCode, .certificate, .totp, .note, .blob: return
+      }
+    } catch {
       switch error {
       case .unsupported, .size: return
+      // A passphrase may protect an SSH key that another program uses.
+      case .encrypted where kind == .sshKey: return
       case .noKey, .encrypted, .damaged, .mismatched, .otherCertificate, .certificateOrder, .library:
         throw ValueError(reason: error.reason)
       }
@@ -81,6 +85,7 @@ enum KeyCheck {
     do throws(KeyError) {
       let key = try PrivateKey(value)
       try key.publicKey.leads(certificatesOf: value)
+      try key.publicKey.agrees(withLinesOf: value)
       // A signature by a large key takes so long that it is made elsewhere; see ``LargeKey``. If many large keys are
       // stored at once, no signature is made: libgcrypt returns no wrong signature, whatever the numbers are.
       if !key.publicKey.isLarge { try key.checkPrimes() }

@@ -49,6 +49,24 @@ extension PublicKey {
     }
   }
 
+  /// Throws if a line of the text is the public half of another key in OpenSSH's form, as in a `.pub` file.
+  ///
+  /// A key that was stored with such a line can still be read.
+  public func agrees(withLinesOf text: RawSpan) throws(KeyError) {
+    var start = 0
+    while start < text.byteCount {
+      let end = text.first(UInt8(ascii: "\n"), from: start)
+      defer { start = end + 1 }
+      guard Self.lineTypes.contains(where: { text.hasBytes($0, at: start) }) else { continue }
+      let line = String(decoding: text.array(start..<end), as: UTF8.self)
+      // Text that only looks like such a line says nothing of a key.
+      if let other = try? PublicKey(openSSH: line), other != self { throw .mismatched }
+    }
+  }
+
+  /// The beginnings of such lines. A line of another type may belong to the key, as a certificate of it does.
+  private static let lineTypes: [StaticString] = ["ssh-ed25519 ", "ssh-rsa ", "ecdsa-sha2-nistp"]
+
   /// True if the certificate is, or may be, for this key.
   private func isOf(certificate block: PEMBlock, in text: RawSpan) throws(KeyError) -> Bool {
     try Self.reading(block, text) { der in

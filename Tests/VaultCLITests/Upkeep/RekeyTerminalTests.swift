@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import VaultTesting
 
@@ -75,6 +76,12 @@ import VaultTesting
     try terminal.expect("Re-encrypt with a new key, and replace \(what), too? [y/N] ")
     terminal.type("")
     #expect(try terminal.wait() == 0)
+    // The command itself says so before it asks for a password.
+    let rekey = try Terminal(sandbox, ["rekey"])
+    let shown = try rekey.expect("Vault password to give the vault a new key: ")
+    #expect(shown.contains("a rekey replaces \(what), too"), "\(shown)")
+    rekey.signal(SIGINT)
+    #expect(try rekey.wait() != 0)
   }
 
   @Test("slot remove offers it, too, and takes no for an answer")

@@ -142,6 +142,26 @@ import VaultSigning
     #expect(throws: Never.self) { _ = try PrivateKey(unsafe text.span.bytes, trusting: known) }
   }
 
+  @Test(
+    "beside the public line of another key are found out, and beside their own are not", arguments: ["ed25519", "rsa"])
+  func lines(type: String) throws {
+    for name in ["a", "b"] {
+      try workshop.run("ssh-keygen -q -t \(type) -N '' -C '\(name)@host' -f \(name)")
+    }
+    func refusal(_ names: String...) throws -> KeyError? {
+      let text = try names.map { try workshop.text($0) }.joined()
+      let key = try privateKey(text).publicKey
+      do throws(KeyError) { try unsafe key.agrees(withLinesOf: Array(text.utf8).span.bytes) } catch { return error }
+      return nil
+    }
+    #expect(try refusal("a") == nil && refusal("a", "a.pub") == nil && refusal("a.pub", "a") == nil)
+    #expect(try refusal("a", "b.pub") == .mismatched && refusal("b.pub", "a") == .mismatched)
+    #expect(try refusal("a", "a.pub", "b.pub") == .mismatched)
+    // A line that is cut off, or of another type, says nothing of a key.
+    try workshop.run("cut -c 1-40 b.pub >cut; sed 's/^ssh-/sk-ssh-/' b.pub >other")
+    #expect(try refusal("a", "cut") == nil && refusal("a", "other") == nil)
+  }
+
   @Test("beside the parameters of another curve are refused") func parameters() throws {
     try workshop.run("openssl ecparam -genkey -noout -name prime256v1 -out key")
     try workshop.run("openssl ecparam -name prime256v1 -out own && openssl ecparam -name secp384r1 -out other")

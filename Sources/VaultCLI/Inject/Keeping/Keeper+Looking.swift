@@ -132,10 +132,14 @@ extension Keeper {
     let known = [last, told?.known].compactMap { $0 }.filter { known in
       known !== newest && known.template.source.isEqual(to: newest.template.source)
     }
-    do throws(Failure) {
-      return .success(
-        try newest.older(in: present.text, known: known, ways.adopts ? session : nil, name: request.name))
-    } catch { return .failure(error) }
+    func older(_ session: Session?) throws(Failure) -> Wanted {
+      try newest.older(in: present.text, known: known, session, name: request.name)
+    }
+    do throws(Failure) { return .success(try older(session)) } catch {
+      // An adoption must know all values, and is tried again. A report does without those that cannot be fetched now.
+      if !ways.adopts, let known = try? older(nil) { return .success(known) }
+      return .failure(error)
+    }
   }
 
   private func isRight(_ wanted: Wanted, _ present: PresentFile) {

@@ -139,13 +139,15 @@ extension Keeper {
   /// Reports the values that a held file lacks, and the ones that stand in it.
   func sayHeld(_ next: Wanted, _ present: PresentFile) {
     command.notice = notice
-    let fates = present.text.withBytes { Rewriting(of: next.rendering, next.template, as: $0).fates }
-    let actions = next.template.actions
     // As long as the command must run for the file, no value counts as taken.
     let isOwed = isOwed || command.isOwed
-    let lacking = Set(actions.indices.filter { isOwed || !fates[$0].stands }.map { actions[$0].item.name })
-    let standing = next.rendering.versions.filter { !lacking.contains($0.key) }
-    command.hold(reason("written"), next.rendering.versions.filter { lacking.contains($0.key) }, standing: standing)
+    var standing = isOwed ? [:] : next.standing(in: present.text)
+    let lacking = next.rendering.versions.filter { standing[$0.key] == nil }
+    if !isOwed, let known = told?.known {
+      // The file may have an earlier version of a value that it lacks.
+      standing.merge(known.standing(in: present.text).filter { lacking[$0.key] != nil }) { $1 }
+    }
+    command.hold(reason("written"), lacking, standing: standing)
   }
 
   func keepValues(of wanted: Wanted?) {

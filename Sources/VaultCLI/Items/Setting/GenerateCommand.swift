@@ -33,7 +33,8 @@ struct GenerateCommand: ParsableCommand {
   @OptionGroup var recipe: RecipeOptions
 
   @Flag(
-    name: .shortAndLong, help: "Put the result on the clipboard instead of printing it; it is cleared after 45 seconds."
+    name: .shortAndLong,
+    help: "Put the result on the clipboard instead of printing it; a desktop's is cleared after 45 seconds."
   )
   var clip = false
 

@@ -144,6 +144,15 @@ import VaultTesting
     try stand.end(terminal)
     #expect(try !stand.sandbox.must(["status"]).contains("is held"))
 
+    // The next keeper finds that the file still has the earlier value, and where.
+    terminal = try stand.begin()
+    try terminal.expect("pin stands at line 2")
+    try wait(for: "the receipt") {
+      let last = try stand.sandbox.must(["receipts", "pin"]).split(separator: "\n").first ?? ""
+      return last.contains("\t2\theld: “another program has written") && last.hasSuffix("has version 1")
+    }
+    try stand.end(terminal)
+
     terminal = try stand.begin("--overwrite")
     try terminal.expect("the file that was there before lies in \(stand.path("out.displaced"))")
     #expect(try stand.read() == stand.text("111-11-111") && stand.read("out.displaced") == other)
