@@ -15,12 +15,19 @@ package enum KeyRecipe: Hashable, Sendable {
 
   /// The question for a new key that takes a second or more to make; nil for a key that is made at once.
   func question(for use: KeyUse, _ name: ItemName) -> RSAQuestion? {
-    guard case .rsa(let bits) = self else { return nil }
-    return .make(bits: bits, comment: use == .ssh ? name.text : nil)
+    switch self {
+    case .ed25519, .p256, .hmac: nil
+    case .rsa(let bits): .make(bits: bits, comment: use == .ssh ? name.text : nil)
+    }
   }
 
   /// True for a key that takes a second or more to make.
-  package var takesLong: Bool { if case .rsa = self { true } else { false } }
+  package var takesLong: Bool {
+    switch self {
+    case .ed25519, .p256, .hmac: false
+    case .rsa: true
+    }
+  }
 
   /// Makes a key in the form that its use requires.
   ///

@@ -43,6 +43,8 @@ final class BusPeers {
   var begin: (BusRequest, BusPeer) throws(BusError) -> Void = { _, _ in }
   /// Called with each call of a known caller that is refused before it is begun. Set once.
   var refuses: (BusRequest, BusPeer, BusError) -> Void = { _, _, _ in }
+  /// Returns the cost of a call: an answer may be given at once although the turn is over. Set once.
+  var cost: (BusRequest) -> CallCost = { _ in .answer }
   /// Returns false if nothing can be decided about a peer now, and then runs the closure once that is possible. Set
   /// once.
   var canDecide: (BusPeer, @escaping () -> Void) -> Bool = { _, _ in true }
@@ -116,7 +118,7 @@ final class BusPeers {
       client.heard = clients.heardNext()
       try count(request, of: client)
       if let peer = client.peer, client.calls.isEmpty, mayAnswer(client, peer, request),
-        turns.mayGo(peer.line, isShort: true)
+        turns.mayGo(peer.line, isShort: cost(request) == .answer)
       {
         return answer(request, of: client, for: peer, work)
       }

@@ -23,4 +23,16 @@ extension AgentRequest {
     case .unsupported: CallTerms("ssh-agent: a request that is not known", needs: .log, entry: .first)
     }
   }
+
+  /// The cost of a request that cannot be read and is refused.
+  static let costOfUnreadable = CallCost.answer
+
+  /// The cost of a request. It is known only once the request is read, which is done in the line of the user's answers.
+  var cost: CallCost {
+    switch self {
+    // A signature with a large RSA key is made in a helper, beside the loop.
+    case .list, .sign, .add, .remove, .removeAll, .lock, .unlock, .bind, .query, .unknownExtension, .unsupported:
+      .answer
+    }
+  }
 }

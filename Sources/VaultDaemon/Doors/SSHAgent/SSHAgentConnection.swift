@@ -132,7 +132,8 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
     guard let peerProcess, caller != nil else { return }
     guard peerProcess.isAlive else { return close() }
     let began = door.vault.clock.monotonic()
-    defer { door.turns.charge(line, since: began) }
+    var cost = AgentRequest.costOfUnreadable
+    defer { door.turns.charge(share.line(of: cost), since: began) }
     door.vault.checkDeadlines()
     defer { door.upkeep.foldLogLater() }
     // If an answer cannot be written, NIO delivers all remaining bytes of the client. Those bytes go into a separate
@@ -143,6 +144,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
       let frame = bytes.extracting(4..<4 + count)
       do throws(SSHFormatError) {
         let request = try AgentRequest(frame)
+        cost = request.cost
         if begin(request.terms, request) { handle(request, frame) }
       } catch {
         if begin(AgentRequest.termsOfUnreadable, nil) { refuse(error.reason, .invalid) }

@@ -59,4 +59,14 @@ enum SecretCall: String, CaseIterable {
     case .set: CallTerms("secret-service: a property", needs: .logUnlessLocked, entry: .first)
     }
   }
+
+  /// The cost of a call. A search, and an answer with many secrets, are made in parts, each in a turn of its own.
+  var cost: CallCost {
+    switch self {
+    case .openSession, .createCollection, .searchService, .unlock, .lock, .getSecrets, .readAlias, .setAlias,
+      .deleteCollection, .searchCollection, .createItem, .deleteItem, .getSecret, .setSecret, .closeSession, .prompt,
+      .dismiss, .retrieveSecret, .closeRequest, .get, .getAll, .set:
+      .answer
+    }
+  }
 }

@@ -74,6 +74,8 @@ final class SecretServiceDoor: SecretHolder {
     portal = Portal(self, timer, most: max(1, mostForPortal - limits.withDescriptors))
     keyring.changed = { [signals] in signals.tell($0) }
     peers.confinement = { [access = rooms.access] in access.confinement(of: $0) }
+    // A call that does not exist is refused at once.
+    peers.cost = { SecretCall($0.message.interface ?? "", $0.message.member ?? "")?.cost ?? .answer }
     peers.begin = { [unowned self] request, peer throws(BusError) in try begin(request, peer) }
     peers.refuses = { [unowned self] request, peer, error in record(request, peer, refusedWith: error) }
     peers.canDecide = { [access = rooms.access] in access.canDecide(about: $0.caller, otherwise: $1) }

@@ -1,17 +1,8 @@
 internal import VaultWire
 
 extension MethodName {
-  /// The part of a user's share of the loop that a call is charged to.
-  enum Cost {
-    /// A cost about that of reading one item. The call is handled in the line of the user's answers.
-    case answer
-    /// A higher cost: the call writes, walks over many records, or computes with a private key. It waits for the user's
-    /// turn in the line of works.
-    case work
-  }
-
-  /// The cost of a call. Work that continues later, beside the loop or in separate turns, does not count.
-  var cost: Cost {
+  /// The cost of a call.
+  var cost: CallCost {
     switch self {
     case .getInfo, .status, .get, .show, .history, .can, .generate, .receipt, .listSlots, .requests, .monitor:
       .answer
