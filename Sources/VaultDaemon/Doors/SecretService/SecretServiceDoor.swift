@@ -240,6 +240,8 @@ extension BusError {
   /// The outcome of a call that ends with this error, for the audit log.
   var outcome: AuditOutcome {
     if self == .isLocked { return .locked }
+    // The client has left before the end of a call that takes several turns.
+    if self == .disconnected { return .cancelled }
     if self == .noSuchObject || self == .noSession { return .missing }
     if name == BusError.denied("").name { return .denied }
     return name == BusError.failed.name ? .failed : .invalid
