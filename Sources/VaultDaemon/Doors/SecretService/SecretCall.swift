@@ -45,7 +45,8 @@ enum SecretCall: String, CaseIterable {
     case .prompt: CallTerms("secret-service: Prompt", needs: .nothing, entry: .ofRefusals)
     case .dismiss: CallTerms("secret-service: Dismiss", needs: .nothing, entry: .first)
     case .getSecrets: CallTerms("secret-service: GetSecrets", needs: .logUnlessLocked, entry: .first)
-    case .getSecret: CallTerms("secret-service: GetSecret", needs: .logUnlessLocked, entry: .first)
+    // The answer goes out while the value is lent to it. The value's own entry comes right after that.
+    case .getSecret: CallTerms("secret-service: GetSecret", needs: .logUnlessLocked, entry: .withValue)
     case .readAlias: CallTerms("secret-service: ReadAlias", needs: .nothing, entry: .ofRefusals)
     case .setAlias: CallTerms("secret-service: SetAlias", needs: .logUnlessLocked, entry: .first)
     case .deleteCollection, .deleteItem: CallTerms("secret-service: Delete", needs: .logUnlessLocked, entry: .first)
