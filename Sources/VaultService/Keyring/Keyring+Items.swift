@@ -199,7 +199,11 @@ extension Keyring {
     facts.modified = nil
     try Self.checkGiven(facts)
     if path.collection == .session { return try setOfSession(facts, nil, old.item, for: caller) }
-    guard !isLocked(old.item, for: caller) else { throw .isLocked }
+    guard !isLocked(old.item, for: caller) else {
+      // So far the log says only that the item was found.
+      vault.audit.record(.set, .locked, caller, item: old.item.name.text)
+      throw .isLocked
+    }
     try store(ItemChange(name: old.item.name, keyring: facts, update: true), nil, caller)
   }
 
