@@ -143,27 +143,15 @@ import VaultWire
 
   /// Returns the entries that the clients' calls have left, in order.
   private static func told(_ client: ConnectionStand.Inside, _ uid: uid_t = geteuid()) throws -> [String] {
-    let isLocked = client.vault.state.kind != .unlocked
-    if isLocked { try client.unlock() }
-    let reader = Caller(
-      door: .varlink, uid: geteuid(), groups: [], pid: 1, started: nil, unit: nil, session: nil)
-    let reading = try client.assembly.rooms.access.readAudit(AuditFilter(), for: reader)
-    defer { reading.end() }
-    var told: [String] = []
-    while true {
-      let (found, isOver) = try reading.page(until: .max) { 0 }
-      for entry in found.map(\.entry) where entry.caller?.pid == getpid() && entry.caller?.uid == uid {
-        // A token's id is random, and times depend on the clock, so replace both. The settings that Reload finds
-        // changed are the stand's own.
-        let detail = entry.detail.map {
-          $0.replacing(/token [0-9a-f]{32}/, with: "token ID").replacing(/newest time .+/, with: "TIMES")
-            .replacing(/^audit$/, with: "")
-        }
-        let about = [entry.item, detail].compactMap { $0 }.joined(separator: ": ")
-        told.append(
-          ["\(entry.action.name) \(entry.outcome.name)", about].filter { !$0.isEmpty }.joined(separator: " "))
+    try client.entries().filter { $0.caller?.pid == getpid() && $0.caller?.uid == uid }.map { entry in
+      // A token's id is random, and times depend on the clock, so replace both. The settings that Reload finds changed
+      // are the stand's own.
+      let detail = entry.detail.map {
+        $0.replacing(/token [0-9a-f]{32}/, with: "token ID").replacing(/newest time .+/, with: "TIMES")
+          .replacing(/^audit$/, with: "")
       }
-      if isOver { return told }
+      let about = [entry.item, detail].compactMap { $0 }.joined(separator: ": ")
+      return ["\(entry.action.name) \(entry.outcome.name)", about].filter { !$0.isEmpty }.joined(separator: " ")
     }
   }
 

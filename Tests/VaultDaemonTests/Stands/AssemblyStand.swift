@@ -6,10 +6,12 @@ import NIOCore
 @testable import VaultService
 
 extension Assembly {
-  /// Makes a daemon without a socket and without clients, with its store at `store`. Must be called on `loop`.
+  /// Makes a daemon without a socket and without clients, with its store at `store` and its own environment. Must be
+  /// called on `loop`.
   static func stand(
     on loop: any EventLoop, store: String, socket: String, settings: String = "", clock: Clock = .system,
-    timer: VaultService.Timer? = nil, administrators: UInt32? = nil
+    timer: VaultService.Timer? = nil, administrators: UInt32? = nil, environment: [String: String] = [:],
+    openFiles: UInt64 = 1024
   ) throws -> Assembly {
     var options = Options()
     (options.store, options.socket, options.config) = (store, socket, "/dev/null")
@@ -17,9 +19,9 @@ extension Assembly {
     return try Assembly(
       Place(
         loop: loop, watcher: try DescriptorWatcher(loop: loop), clock: clock, timer: timer ?? Timer(on: loop),
-        paths: paths, openFiles: OpenFiles(limit: 1024), isSystem: false, owner: geteuid(),
+        paths: paths, openFiles: OpenFiles(limit: openFiles), isSystem: false, owner: geteuid(),
         administrators: administrators, log: Logger(label: "test"),
-        environment: { _ in nil }),
+        environment: { environment[$0] }),
       try Configuration(parsing: settings))
   }
 }

@@ -70,11 +70,26 @@ final class ConnectionStand: Sendable {
     var hasWork: Bool { connection.input.inbound.hasCall || connection.input.isScheduled }
     var now: Int64 { hands.now }
 
-    /// Unlocks the vault of ``ConnectionStand/unlocked(_:pid:uid:)``.
+    /// Unlocks the vault of ``ConnectionStand/unlocked(_:pid:uid:environment:openFiles:)``.
     func unlock() throws {
       let keychain = try vault.keychain()
       try keychain.unlock(vaultKey: ConnectionStand.secret(ConnectionStand.key))
       vault.unlocked(keychain, by: .asked, for: nil)
+    }
+
+    /// Returns all entries of the audit log, in order. A vault that is locked is unlocked first.
+    func entries() throws -> [AuditEntry] {
+      if vault.state.kind != .unlocked { try unlock() }
+      let reader = Caller(
+        door: .varlink, uid: geteuid(), groups: [], pid: 1, started: nil, unit: nil, session: nil)
+      let reading = try assembly.rooms.access.readAudit(AuditFilter(), for: reader)
+      defer { reading.end() }
+      var entries: [AuditEntry] = []
+      while true {
+        let (found, isOver) = try reading.page(until: .max) { 0 }
+        entries += found.map(\.entry)
+        if isOver { return entries }
+      }
     }
 
     /// Makes the client stop reading.
@@ -162,9 +177,12 @@ final class ConnectionStand: Sendable {
   ///   - settings: the text of `vaultd.conf`.
   ///   - pid: the client's process; by default this one.
   ///   - uid: the client's user; by default the daemon's own.
+  ///   - environment: the daemon's own environment.
+  ///   - openFiles: the number of files that the daemon believes it may have open.
   ///   - prepare: makes the store at the given path.
   init(
-    _ settings: String = "", pid: pid_t = getpid(), uid: uid_t = geteuid(),
+    _ settings: String = "", pid: pid_t = getpid(), uid: uid_t = geteuid(), environment: [String: String] = [:],
+    openFiles: UInt64 = 1024,
     prepare: (String) throws -> Void = { _ in }
   ) throws {
     sandbox = try Sandbox()
@@ -176,7 +194,8 @@ final class ConnectionStand: Sendable {
       let clock = Clock(boot: { hands.now }, monotonic: { hands.awake }, wall: { 2000 })
       let timers = EmbeddedEventLoop()
       let assembly = try Assembly.stand(
-        on: loop, store: store, socket: socket, settings: settings, clock: clock, timer: Timer(on: timers))
+        on: loop, store: store, socket: socket, settings: settings, clock: clock, timer: Timer(on: timers),
+        environment: environment, openFiles: openFiles)
       let inside = try Inside(assembly, timers, hands, pid: pid, uid: uid)
       return (NIOLoopBoundBox(inside, eventLoop: loop), NIOLoopBound(assembly, eventLoop: loop))
     }.wait()
@@ -236,9 +255,12 @@ extension ConnectionStand {
 
   /// Makes a stand with an unlocked vault that has the item `a`.
   static func unlocked(
-    _ settings: String, pid: pid_t = getpid(), uid: uid_t = geteuid()
+    _ settings: String, pid: pid_t = getpid(), uid: uid_t = geteuid(), environment: [String: String] = [:],
+    openFiles: UInt64 = 1024
   ) throws -> ConnectionStand {
-    let stand = try ConnectionStand(settings, pid: pid, uid: uid) { store in
+    let stand = try ConnectionStand(
+      settings, pid: pid, uid: uid, environment: environment, openFiles: openFiles
+    ) { store in
       let id = VaultID.random().bytes
       let key = secret(key)
       let slot = try SlotRecord.make(
