@@ -8,26 +8,6 @@ import VaultTesting
   "A disk that takes no more",
   .enabled(if: Root.isAtHand, "needs root to mount one"))
 struct FullDiskTests {
-  private func withSmallDisk(_ body: (Sandbox, _ remount: (String) throws -> Void) throws -> Void) throws {
-    let sandbox = try Sandbox()
-    defer { sandbox.close() }
-    let data = sandbox.root + "/data"
-    func mount(_ options: String) throws {
-      let outcome = try sandbox.run("-t", "tmpfs", "-o", options, "vault-test", data, program: "/usr/bin/mount")
-      #expect(outcome.status == 0, "\(outcome)")
-    }
-    try mount("size=1m,mode=0700")
-    defer {
-      // The daemon has files open on the file system, so stop it before unmounting.
-      _ = try? sandbox.stopDaemon()
-      _ = try? sandbox.run("--lazy", data, program: "/usr/bin/umount")
-    }
-    try sandbox.startDaemon()
-    try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
-    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
-    try body(sandbox) { try mount("remount,\($0)") }
-  }
-
   /// Stores items until no more fit, and returns their number.
   private func fill(_ sandbox: Sandbox, _ size: Int = 50_000) throws -> Int {
     let block = (0..<size).map { _ in UInt8.random(in: 0...255) }
@@ -45,7 +25,7 @@ struct FullDiskTests {
 
   @Test("a full disk refuses with 74 and its cause, keeps what was there, and takes more when there is room")
   func full() throws {
-    try withSmallDisk { sandbox, remount in
+    try Sandbox.withSmallDisk { sandbox, remount in
       try sandbox.must(["set", "token"], stdin: "old")
       let stored = try fill(sandbox)
       #expect(stored > 0)
@@ -72,7 +52,7 @@ struct FullDiskTests {
   }
 
   @Test("what was edited waits for room") func edited() throws {
-    try withSmallDisk { sandbox, remount in
+    try Sandbox.withSmallDisk { sandbox, remount in
       try sandbox.must(["set", "token"], stdin: "old")
       #expect(try fill(sandbox) > 0)
       let text = String(repeating: "new", count: 20_000)
@@ -92,7 +72,7 @@ struct FullDiskTests {
   @Test("on a disk that is full to the last byte items can be deleted, into the trash and for good") func deletes()
     throws
   {
-    try withSmallDisk { sandbox, remount in
+    try Sandbox.withSmallDisk { sandbox, remount in
       let room = sandbox.store + "/vault.room"
       func hasRoom() -> Bool { unsafe access(room, F_OK) == 0 }
       #expect(!hasRoom(), "it would have been most of what is free")
@@ -103,8 +83,7 @@ struct FullDiskTests {
       #expect(hasRoom())
       let stored = try fill(sandbox, 500_000)
       #expect(stored > 10)
-      let filled = try sandbox.run("-c", Self.pad, sandbox.root + "/data", program: "/bin/sh")
-      #expect(filled.errors.contains("No space left on device"), "\(filled)")
+      try sandbox.fillDisk()
       let doctor = try sandbox.must(["doctor"])
       #expect(doctor.contains("warn  space: ") && doctor.contains("and `vault rm` still deletes"))
 
@@ -126,12 +105,12 @@ struct FullDiskTests {
   }
 
   @Test("of a store on a disk that is full to the last byte a backup can be made on another one") func backup() throws {
-    try withSmallDisk { sandbox, remount in
+    try Sandbox.withSmallDisk { sandbox, remount in
       try remount("size=24m")
       try sandbox.must(["lock"])
       try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
       #expect(try fill(sandbox, 500_000) > 10)
-      _ = try sandbox.run("-c", Self.pad, sandbox.root + "/data", program: "/bin/sh")
+      try sandbox.fillDisk()
       try sandbox.must(["backup", sandbox.home + "/copy"])
       let check = ["backup", "--check", sandbox.home + "/copy", "--password-stdin"]
       #expect(try sandbox.run(check, stdin: Array((password + "\n").utf8)).status == 0)
@@ -140,12 +119,11 @@ struct FullDiskTests {
 
   @Test("a store on a disk without any room is served, also without its lock file", arguments: [false, true])
   func served(hasLockFile: Bool) throws {
-    try withSmallDisk { sandbox, _ in
+    try Sandbox.withSmallDisk { sandbox, _ in
       try sandbox.must(["set", "token"], stdin: "kept")
       try sandbox.stopDaemon()
       if !hasLockFile { #expect(unsafe unlink(sandbox.store + "/vault.lock") == 0) }
-      let filled = try sandbox.run("-c", Self.pad, sandbox.root + "/data", program: "/bin/sh")
-      #expect(filled.errors.contains("No space left on device"), "\(filled)")
+      try sandbox.fillDisk()
       try sandbox.startDaemon()
       try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
       #expect(try sandbox.must(["get", "token"]) == "kept")
@@ -160,11 +138,10 @@ struct FullDiskTests {
     """,
     arguments: ["required", "on"])
   func auditLog(mode: String) throws {
-    try withSmallDisk { sandbox, remount in
+    try Sandbox.withSmallDisk { sandbox, remount in
       try sandbox.must(["set", "token"], stdin: "kept")
       try sandbox.stopDaemon()
-      let filled = try sandbox.run("-c", Self.pad, sandbox.root + "/data", program: "/bin/sh")
-      #expect(filled.errors.contains("No space left on device"), "\(filled)")
+      try sandbox.fillDisk()
       try sandbox.startDaemon(config: "audit = \(mode)\n")
       _ = try sandbox.run("unlock", "--password-stdin", stdin: password + "\n")
       let outcome = try sandbox.run("get", "token")
@@ -193,7 +170,7 @@ struct FullDiskTests {
 
   @Test("a required audit log that cannot be written ends the ssh-agent's service too, and no unlock, lock or status")
   func agentLog() throws {
-    try withSmallDisk { sandbox, remount in
+    try Sandbox.withSmallDisk { sandbox, remount in
       try remount("size=2m")
       try sandbox.stopDaemon()
       try sandbox.startDaemon(config: sshAgentOn + "audit = required\n")
@@ -208,8 +185,7 @@ struct FullDiskTests {
         }
       }
       try sign(14)
-      let filled = try sandbox.run("-c", Self.pad, sandbox.root + "/data", program: "/bin/sh")
-      #expect(filled.errors.contains("No space left on device"), "\(filled)")
+      try sandbox.fillDisk()
       // The pages already allocated may have room for further entries.
       var count = 0
       while try !sandbox.listed().contains("agent refused operation"), count < 500 { count += 1 }
@@ -242,24 +218,16 @@ struct FullDiskTests {
     .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/secret-tool"), "needs libsecret-tools"),
     .enabled(if: SecretServiceStand.hasModule("dbus"), "needs python3-dbus"))
   func desktop() throws {
-    func mount(_ sandbox: Sandbox, _ options: String) throws {
-      let data = sandbox.root + "/data"
-      let outcome = try sandbox.run("-t", "tmpfs", "-o", options, "vault-test", data, program: "/usr/bin/mount")
-      #expect(outcome.status == 0, "\(outcome)")
-    }
-    let stand = try SecretServiceStand("audit = required\n") { try mount($0, "size=2m,mode=0700") }
+    let stand = try SecretServiceStand("audit = required\n") { try $0.mountDisk("size=2m,mode=0700") }
     let sandbox = stand.sandbox
     defer {
-      // The daemon has files open on the file system, so stop it before unmounting.
-      _ = try? sandbox.stopDaemon()
-      _ = try? sandbox.run("--lazy", sandbox.root + "/data", program: "/usr/bin/umount")
+      sandbox.unmountDisk()
       stand.close()
     }
     let tool = "/usr/bin/secret-tool"
     #expect(try stand.run(tool, "store", "--label=L", "key", "a", stdin: "value").status == 0)
     #expect(try stand.run(tool, "lookup", "key", "a").output == "value")
-    let filled = try sandbox.run("-c", Self.pad, sandbox.root + "/data", program: "/bin/sh")
-    #expect(filled.errors.contains("No space left on device"), "\(filled)")
+    try sandbox.fillDisk()
     // The pages already allocated may have room for further entries. The call that finds no more may be any of the
     // program's calls.
     let search = try stand.python(
@@ -288,7 +256,7 @@ struct FullDiskTests {
     try sandbox.must(["lock"])
     try stand.unlock()
     #expect(try sandbox.must(["status"]).contains("3 prompts of programs wait"))
-    try mount(sandbox, "remount,size=8m")
+    try sandbox.mountDisk("remount,size=8m")
     let outcomes = try waiting.map { try $0.outcome() }
     #expect(outcomes[0].output == "value", "\(outcomes[0])")
     #expect(outcomes[1].status == 1 && outcomes[1].output.isEmpty, "\(outcomes[1])")
@@ -296,12 +264,9 @@ struct FullDiskTests {
     #expect(try stand.run(tool, "lookup", "key", "new").output == "n")
   }
 
-  /// Fills a file system to its last page, and that page to its last byte.
-  private static let pad = "cat /dev/zero >$0/pad; head -c 8192 /dev/zero | dd of=$0/last bs=1"
-
   @Test("of a store on a file system that is mounted read-only is said what to do, and then it is served")
   func readOnly() throws {
-    try withSmallDisk { sandbox, remount in
+    try Sandbox.withSmallDisk { sandbox, remount in
       try sandbox.must(["set", "token"], stdin: "kept")
       try sandbox.stopDaemon()
       try remount("ro")
