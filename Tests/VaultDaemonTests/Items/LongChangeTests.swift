@@ -11,21 +11,13 @@ import VaultStore
 @testable import VaultService
 
 @Suite("A change of an item with long versions, over the socket") struct LongChangeTests {
-  private static let size = 700_000
+  private static let size = ConnectionStand.Inside.longSize
   private static let call = #"{"name":"long","accessible":"after-first-unlock","update":true}"#
 
   /// Makes a stand with an item of two versions, each of which is sealed in a turn of its own.
   private static func stand(_ settings: String = "") throws -> ConnectionStand {
     let stand = try ConnectionStand.unlocked(settings)
-    try stand.on { client in
-      for name in ["long", "other"] {
-        for number in 1...2 {
-          let change = ItemChange(name: try ItemName(name), kind: .blob, update: true)
-          let value = ConnectionStand.secret([UInt8](repeating: UInt8(number), count: size))
-          try client.vault.keychain().set(change, value: value, now: 1)
-        }
-      }
-    }
+    try stand.on { client in try client.makeLongItems() }
     return stand
   }
 

@@ -4,6 +4,7 @@ import NIOEmbedded
 import NIOPosix
 import Synchronization
 import Testing
+import VaultBytes
 import VaultCore
 import VaultModel
 import VaultStore
@@ -251,9 +252,18 @@ final class ConnectionStand: Sendable {
 }
 
 extension ConnectionStand {
-  fileprivate static let key = [UInt8](repeating: 7, count: 32)
+  /// The vault key of ``unlocked(_:pid:uid:)``.
+  static let key = [UInt8](repeating: 7, count: 32)
+  /// The recovery code that opens such a vault.
+  static let code = newCode()
 
-  /// Makes a stand with an unlocked vault that has the item `a`.
+  /// Makes a recovery code, as a person types it.
+  static func newCode() -> String {
+    let text = RecoveryCode.random().text()
+    return text.withBytes { String(decoding: $0.array, as: UTF8.self) }
+  }
+
+  /// Makes a stand with an unlocked vault that has the item `a`, and a recovery code as its only slot.
   static func unlocked(
     _ settings: String, pid: pid_t = getpid(), uid: uid_t = geteuid(), environment: [String: String] = [:],
     openFiles: UInt64 = 1024
@@ -264,7 +274,7 @@ extension ConnectionStand {
       let id = VaultID.random().bytes
       let key = secret(key)
       let slot = try SlotRecord.make(
-        id: 1, kind: .recovery, label: "", created: 1, secret: RecoveryCode.random().text(), kdf: nil, vaultKey: key,
+        id: 1, kind: .recovery, label: "", created: 1, secret: secret(Array(code.utf8)), kdf: nil, vaultKey: key,
         vaultID: id)
       try Keychain.create(
         in: store, slots: [slot], vaultID: id, vaultKey: key, bootKey: RandomBytes.secret(count: 32), now: 1)
