@@ -1,0 +1,85 @@
+import CLinux
+import Glibc
+import NIOCore
+import Testing
+import VaultTesting
+
+@testable import VaultDaemon
+@testable import VaultService
+
+/// The clients of calls over the Varlink socket that leave, or are disconnected, before the last answer.
+@Suite("A call without its answer, in the audit log") struct UnansweredInLogTests {
+  /// Ends the client's connection if its call waits.
+  @Sendable private static func leave(_ client: ConnectionStand.Inside, isCutOff: Bool) -> Bool {
+    let current = (client.connection.current.onCancel != nil, client.connection.current.long != nil)
+    guard current.0 || current.1 else { return false }
+    guard isCutOff else {
+      client.leave()
+      return true
+    }
+    client.connection.giveWay(most: 1)
+    // The channel tells the connection of its end in a later turn.
+    client.pass(.nanoseconds(0))
+    return true
+  }
+
+  @Test(
+    "is there, as cancelled unless an answer was begun, when the client leaves or is cut off", arguments: LeftCall.all,
+    [false, true])
+  func left(_ call: LeftCall, isCutOff: Bool) throws {
+    let stand = try ConnectionStand.unlocked("")
+    defer { stand.close() }
+    // A client that leaves in the turn of its call has no reply of the turns that follow.
+    let hasLeft = try stand.on { client in
+      let parameters = try call.prepare(client)
+      if call.isLocked { client.vault.lock(because: .asked) }
+      client.send(CallLog.frame(call.method, parameters, streams: call.streams))
+      return Self.leave(client, isCutOff: isCutOff)
+    }
+    if !hasLeft { try stand.goRound("the call to wait") { Self.leave($0, isCutOff: isCutOff) } }
+    let told = try stand.on { client in try CallLog.told(client) }
+    let begins = zip(told, call.entries).allSatisfy { $0.hasPrefix($1) }
+    #expect(told.count == call.entries.count && begins, "\(told)")
+  }
+
+  @Test("is there as cancelled where a bus does not answer that the daemon was to join", arguments: [false, true])
+  func joining(isCutOff: Bool) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let path = sandbox.root + "/silent"
+    let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    defer { Glibc.close(listener) }
+    let isBound = unsafe vault_bind_unix(listener, path) == 0
+    try #require(isBound && listen(listener, 8) == 0)
+    let stand = try ConnectionStand.unlocked("secret-service = on")
+    defer { stand.close() }
+    let told = try stand.on { client in
+      client.send(CallLog.frame(.joinBus, #"{"address":"unix:path=\#(path)"}"#))
+      let isWaiting = Self.leave(client, isCutOff: isCutOff)
+      client.door.secrets?.bus.giveUpJoining()
+      #expect(isWaiting, "\(client.messages())")
+      return try CallLog.told(client)
+    }
+    #expect(told == ["settings cancelled session bus: unix:path=\(path)"])
+  }
+
+  @Test("is not there if there was no vault yet, and the next call that makes one is") func beforeTheVault() throws {
+    let stand = try ConnectionStand("")
+    defer { stand.close() }
+    let parameters = #"{"kdf_memory":19922944,"kdf_passes":2}"#
+    try stand.on { client in
+      let first = try client.another()
+      first.send(CallLog.frame(.`init`, parameters))
+      #expect(first.messages().count == 1 && client.door.conversations.count == 1)
+      first.leave()
+      #expect(client.door.conversations.isEmpty)
+      client.send(CallLog.frame(.`init`, parameters))
+    }
+    let replies = try stand.converse([ConnectionStand.password])
+    let told = try stand.on { client in
+      client.letOthersLeave()
+      return try CallLog.told(client)
+    }
+    #expect(told == ["unlock ok the vault was created", "create ok"], "\(replies)")
+  }
+}
