@@ -5,6 +5,8 @@ internal import VaultSigning
 extension AgentRequest {
   /// The terms of a request that cannot be read and is refused.
   static let termsOfUnreadable = CallTerms("ssh-agent: a request that cannot be read", needs: .log, entry: .first)
+  /// The terms of a request that is not taken in, because it is too long.
+  static let termsOfTooLong = CallTerms("ssh-agent: a request that is too long", needs: .log, entry: .first)
 
   /// The terms on which a request is answered.
   var terms: CallTerms {

@@ -114,18 +114,19 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
   /// The line in which the user's requests get their turns.
   var line: Line { share.answers }
 
-  /// The size of the first request, once all of it is there. Ends the connection if the request is empty or too long.
+  /// The size of the first request, once all of it is there, or once it is known to be too long. Ends the connection if
+  /// the request is empty.
   private var frameCount: Int? {
     guard inbound.count >= 4 else { return nil }
     let count = inbound.withBytes { bytes in
       // Four bytes are there, and every bit pattern is a number.
       Int(UInt32(bigEndian: unsafe bytes.unsafeLoadUnaligned(as: UInt32.self)))
     }
-    guard (1...AgentRequest.maximumFrame).contains(count) else {
+    guard count > 0 else {
       close()
       return nil
     }
-    return inbound.count >= 4 + count ? count : nil
+    return count > AgentRequest.maximumFrame || inbound.count >= 4 + count ? count : nil
   }
 
   private func handle(_ count: Int) {
@@ -136,6 +137,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
     defer { door.turns.charge(share.line(of: cost), since: began) }
     door.vault.checkDeadlines()
     defer { door.upkeep.foldLogLater() }
+    guard count <= AgentRequest.maximumFrame else { return endTooLong() }
     // If an answer cannot be written, NIO delivers all remaining bytes of the client. Those bytes go into a separate
     // buffer while the bytes in `frames` are being read.
     var frames = FrameBuffer()
@@ -154,6 +156,18 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
     frames.removeFirst(4 + count)
     if inbound.count > 0 { inbound.withBytes { frames.append($0) } }
     swap(&frames, &inbound)
+  }
+
+  /// Ends the connection because of a request that is too long. The request has its entry, but no answer, like such a
+  /// request to OpenSSH's agent.
+  private func endTooLong() {
+    log("a frame is too long")
+    if let caller {
+      try? door.vault.audit.begin(AgentRequest.termsOfTooLong, for: caller)
+      // No answer depends on the entry.
+      try? door.vault.audit.pass(.invalid, isLast: true, for: caller)
+    }
+    close()
   }
 
   /// Begins a call; refuses it if the audit log, which it needs, cannot be written.
