@@ -18,12 +18,16 @@ import VaultTesting
     #expect(try isRefused(.unlock("p")))
     #expect(try isRefused(.unknown))
     #expect(try isRefused([0x0d]))
+    let long = try sandbox.join()
+    long.send(.number((256 << 10) + 1))
+    #expect(try long.answer() == nil)
     #expect(try sandbox.join().code(.bind(host, session, isForwarding: true)) == 6)
     #expect(try sandbox.join().code(.lock("p")) == 6)
     #expect(try sandbox.join().keys().isEmpty)
     #expect(try isRefused(.sign(key, .login(key, session))))
     #expect(try isRefused(host.adding()))
     #expect(try isRefused(.lock("p")))
+    #expect(try isRefused(.extension("query")))
     #expect(try isRefused(.unlock("q")))
     #expect(try sandbox.join().code(.unlock("p")) == 6)
     #expect(try sandbox.join().code(host.adding()) == 6)
@@ -40,12 +44,14 @@ import VaultTesting
         "call invalid ssh-agent: ssh-add -X",
         "call invalid ssh-agent: a request that is not known",
         "call invalid ssh-agent: a request that cannot be read",
+        "call invalid ssh-agent: a request that is too long",
         "call ok ssh-agent: session-bind host key \(added)",
         "call ok ssh-agent: ssh-add -x",
         "find locked keys for ssh",
         "use locked ssh signature with \(own)",
         "use locked ssh-add",
         "call locked ssh-agent: ssh-add -x",
+        "call locked ssh-agent: query",
         "call unproven ssh-agent: ssh-add -X",
         "call ok ssh-agent: ssh-add -X",
         "use ok ssh-add of \(added)",
@@ -93,6 +99,69 @@ import VaultTesting
       ], "\(audit)")
   }
 
+  @Test("so does one for whose consent it waits, and what comes after it, or only in part, has no entry") func consent()
+    throws
+  {
+    let sandbox = try Sandbox.withSSHAgent()
+    defer { sandbox.close() }
+    let agent = try AttendingClient(sandbox)
+    let key = SSHTestKey()
+    // The byte stands for the constraint of `ssh-add -c`.
+    #expect(try sandbox.join().code(key.adding(constraints: [2])) == 6)
+    let request = [UInt8].sign(key.blob, .login(key.blob, .zeros(32)))
+    var client: WireClient? = try sandbox.join()
+    client?.send(.string(request) + .string(.removeAll))
+    #expect(try agent.nextInquiry()["about"] as? String == "confirmation")
+    client = nil
+    _ = try agent.next("withdrawn")
+    let part = try sandbox.join()
+    part.send([UInt8].string(.remove(key.blob)).dropLast())
+    part.finishSending()
+    #expect(try part.answer() == nil)
+    let added = SSHTestKey.fingerprint(key.blob)
+    let login = "SSH login to a host that is not known as `ana` with the session's key \(added)"
+    var told = ["use ok ssh-add of \(added)", "use cancelled \(login)"]
+    #expect(try sandbox.sshAudit() == told)
+    // The key is still there, and a removal ends the wait for consent.
+    let waiting = try sandbox.join()
+    waiting.ask(request)
+    #expect(try agent.nextInquiry()["about"] as? String == "confirmation")
+    #expect(try sandbox.join().code(.remove(key.blob)) == 6)
+    #expect(try waiting.code() == 5)
+    told += ["use missing \(login)", "use ok ssh-add -d of \(added)"]
+    let audit = try sandbox.sshAudit()
+    #expect(audit == told, "\(audit)")
+  }
+
+  @Test("a request that the end of the daemon or of the agent cuts off has its entry", arguments: [false, true])
+  func cutOff(isStopped: Bool) throws {
+    let sandbox = try Sandbox.withSSHAgent()
+    defer { sandbox.close() }
+    let agent = try AttendingClient(sandbox)
+    let key = SSHTestKey()
+    #expect(try sandbox.join().code(key.adding(constraints: [2])) == 6)
+    let client = try sandbox.join()
+    client.ask(.sign(key.blob, .login(key.blob, .zeros(32))))
+    #expect(try agent.nextInquiry()["about"] as? String == "confirmation")
+    if isStopped {
+      try sandbox.stopDaemon()
+      try sandbox.startDaemon()
+      try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    } else {
+      try sandbox.configure("pam-service = vault-test-none\nssh-agent = off\n")
+      #expect(try sandbox.client().call("Reload").error == nil)
+    }
+    // A refusal may come before the end of the connection.
+    let answer = try client.answer()
+    #expect(answer == nil || answer == [5], "\(answer ?? [])")
+    let added = SSHTestKey.fingerprint(key.blob)
+    let login = "SSH login to a host that is not known as `ana` with the session's key \(added)"
+    // The daemon locks the vault before it ends.
+    let outcome = isStopped ? "locked" : "cancelled"
+    let audit = try sandbox.sshAudit()
+    #expect(audit == ["use ok ssh-add of \(added)", "use \(outcome) \(login)"], "\(audit)")
+  }
+
   @Test("where the log is required, what was answered is in it, though the daemon is killed at once") func killed()
     throws
   {
@@ -109,6 +178,38 @@ import VaultTesting
     try sandbox.startDaemon()
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
     #expect(try sandbox.sshAudit().last?.hasPrefix("use ok ssh-add of SHA256:") == true)
+  }
+
+  @Test("so is each request that is not refused, but the question for extensions, which has no entry") func answered()
+    throws
+  {
+    let sandbox = try Sandbox.withSSHAgent("audit = required\n")
+    defer { sandbox.close() }
+    let key = SSHTestKey()
+    let (add, added) = (key.adding(), SSHTestKey.fingerprint(key.blob))
+    let (data, session) = ([UInt8].login(key.blob, .zeros(32)), [UInt8].zeros(32))
+    let signed = "use ok SSH login to a host that is not known as `ana` with the session's key \(added)"
+    let rows: [(before: [[UInt8]], body: [UInt8], code: UInt8, entry: String?)] = [
+      ([], .bind(key, session, isForwarding: false), 6, "call ok ssh-agent: session-bind host key \(added)"),
+      ([add], .sign(key.blob, data), 14, signed), ([add], .remove(key.blob), 6, "use ok ssh-add -d of \(added)"),
+      ([add], .removeAll, 6, "use ok ssh-add -D"), ([], .lock("p"), 6, "call ok ssh-agent: ssh-add -x"),
+      ([.lock("p")], .unlock("p"), 6, "call ok ssh-agent: ssh-add -X"), ([], .extension("query"), 29, nil),
+    ]
+    var told: [String] = []
+    for row in rows {
+      let client = try sandbox.join()
+      for body in row.before { #expect(try client.code(body) == 6) }
+      #expect(try client.code(row.body) == row.code)
+      try sandbox.stopDaemon(signal: 9)
+      // It stays until then, because the end of a connection may write entries as well.
+      withExtendedLifetime(client) {}
+      try sandbox.startDaemon()
+      try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+      let now = try sandbox.sshAudit()
+      let count = row.before.count + (row.entry == nil ? 0 : 1)
+      #expect(now.count == told.count + count && (row.entry == nil || now.last == row.entry), "\(now.suffix(3))")
+      told = now
+    }
   }
 
   @Test("where the log is required, nothing is listed, signed, added or removed once the check has failed")
