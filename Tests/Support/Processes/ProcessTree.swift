@@ -20,8 +20,11 @@ public enum ProcessTree {
   public static func stopped(named name: String, of parent: Int32) throws -> Int32 {
     var found: Int32?
     try wait(for: name) {
-      found = processes(named: name, of: parent).first
-      return found.map { kill($0, SIGSTOP) == 0 } ?? false
+      guard let process = processes(named: name, of: parent).first, kill(process, SIGSTOP) == 0 else { return false }
+      // A process that is ending does not stop any more.
+      try wait(for: "the stop of \(name)") { !hasMemory(process) || state(of: process) == "T" }
+      found = process
+      return hasMemory(process)
     }
     return found!
   }
@@ -45,6 +48,13 @@ public enum ProcessTree {
     return all.filter {
       (try? FileManager.default.destinationOfSymbolicLink(atPath: files + "/" + $0))?.hasPrefix("socket:") == true
     }.count
+  }
+
+  /// The letter for a process's state, see proc_pid_stat(5); nil if the process is gone.
+  private static func state(of pid: Int32) -> Character? {
+    let line = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
+    // The name before the state may have parentheses and spaces of its own.
+    return line?.split(separator: ")").last?.dropFirst().first
   }
 
   /// The name of the program that a process runs; nil if the process is gone.

@@ -75,6 +75,52 @@ import VaultTesting
     #expect(try waiting.outcome().status != 0)
   }
 
+  /// A way to a signature by a large key.
+  enum Way: CaseIterable {
+    /// The method Sign.
+    case socket
+    /// An item at the ssh-agent.
+    case item
+    /// A key that ssh-add has handed over.
+    case added
+  }
+
+  /// Puts a key where it signs on this way, and returns a request for a signature.
+  private static func request(_ way: Way, _ sandbox: Sandbox) throws -> [UInt8] {
+    if way == .socket {
+      try sandbox.must(["set", "key", "--use", "sign"], stdin: foreignKey(sandbox))
+      return Array(#"{"method":"io.vaultd.Vault.Sign","parameters":{"name":"key","value":"v"}}"#.utf8) + [0]
+    }
+    let type = sshKeyTypes["rsa3072"] ?? []
+    let path = try way == .item ? sandbox.storeKey("key", type) : sandbox.makeKey("key", type)
+    if way == .added { try #require(sandbox.ssh("ssh-add", ["-q", path]).status == 0) }
+    let blob = try sandbox.publicBlob(path)
+    return .string(.sign(blob, .login(blob, .zeros(32), algorithm: "rsa-sha2-256"), flags: 2))
+  }
+
+  @Test("a lock ends a signature, and so does the end of its client", arguments: Way.allCases, [true, false])
+  func signature(_ way: Way, isLocked: Bool) throws {
+    let sandbox = try Sandbox.withSSHAgent()
+    defer { sandbox.close() }
+    let request = try Self.request(way, sandbox)
+    func join() throws -> WireClient { try way == .socket ? sandbox.client() : sandbox.join() }
+    var client: WireClient? = try join()
+    // They are made one after the other, which takes so long that one of the processes can be stopped.
+    client?.sendWithoutWaiting(Array(repeatElement(request, count: 200).joined()))
+    let process = try ProcessTree.stopped(named: Self.helper, of: #require(sandbox.daemonPid))
+    if isLocked { try sandbox.must(["lock"]) } else { client = nil }
+    // A stopped process ends only if it is killed.
+    try wait(for: "its end") { !ProcessTree.hasMemory(process) }
+    _ = client?.receiveRest()
+    guard !isLocked || way != .added else { return #expect(try sandbox.join().keys().isEmpty) }
+    if isLocked { try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n") }
+    // The next signature has its turn.
+    let next = try join()
+    next.send(request)
+    let isSigned = try way == .socket ? next.reply().string("algorithm") == "PS256" : next.code() == 14
+    #expect(isSigned)
+  }
+
   @Test("while one is made others are answered, signatures by such keys among them") func others() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }

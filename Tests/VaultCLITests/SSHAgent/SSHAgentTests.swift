@@ -106,8 +106,8 @@ import VaultTesting
     try sandbox.must(["mv", "ssh/made", "ssh/moved"])
     try sandbox.must(["rm", "ssh/rsa"])
     let now = try sandbox.listed()
-    #expect(now.contains(" ssh/moved ") && !now.contains(" ssh/made ") && !now.contains("ssh/rsa"))
-    #expect(try sandbox.sshAudit().contains("find ok 6 keys for ssh"))
+    #expect(now.contains(" ssh/moved ") && !now.contains(" ssh/made ") && !now.contains(" ssh/rsa "))
+    #expect(try sandbox.sshAudit().contains("find ok \(lines.count) keys for ssh"))
   }
 
   @Test("where names cannot be read, a list fails at once if nobody can be asked") func hidden() throws {

@@ -12,7 +12,9 @@ import VaultTesting
       return (name: name, path: path, line: try sandbox.publicKey(path))
     }
     for key in keys { try FileManager.default.removeItem(atPath: key.path) }
-    let names = ["a.test": "ed25519", "b.test": "p256", "c.test": "rsa", "d.test": "p384", "e.test": "p521"]
+    let names = [
+      "a.test": "ed25519", "b.test": "p256", "c.test": "rsa", "d.test": "p384", "e.test": "p521", "f.test": "rsa3072",
+    ]
     let hosts = try SSHHosts(
       sandbox, names.map { ($0.key, sshKeyTypes[$0.value] ?? []) }, authorized: keys.map(\.line))
     for (key, host) in zip(keys, names.keys) {

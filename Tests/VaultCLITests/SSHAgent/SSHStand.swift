@@ -87,4 +87,6 @@ extension Sandbox {
 let sshKeyTypes: [String: [String]] = [
   "ed25519": ["ed25519"], "p256": ["ecdsa", "-b", "256"], "p384": ["ecdsa", "-b", "384"],
   "p521": ["ecdsa", "-b", "521"], "rsa": ["rsa", "-b", "2048"],
+  // A program of its own signs with such a key.
+  "rsa3072": ["rsa", "-b", "3072"],
 ]
