@@ -162,23 +162,29 @@ import VaultWire
   /// A request that a keystore's program always answers.
   private static let request = #"{"operation":"remove","vault":"00","place":"","locator":""}"# + "\0"
 
+  /// A request that `vault-rsa` always answers, with a key that is none.
+  private static let rsaRequest = #"{"work":"check","key":3}"# + "\0key"
+
   @Test(
-    "a keystore's program is nobody's to look into, leaves no core file and has its end before it reads a request",
-    arguments: [("vault-tpm2", 60), ("vault-keyring", 30)])
-  func guarded(name: String, limit: Int) throws {
+    "a helper is nobody's to look into, leaves no core file and has its end before it reads a request",
+    arguments: [
+      ("vault-tpm2", request, ["alarm(60)"]), ("vault-keyring", request, ["alarm(30)"]),
+      ("vault-rsa", rsaRequest, ["alarm(330)", "mlockall(MCL_CURRENT)"]),
+    ])
+  func guarded(name: String, request: String, more: [String]) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let trace = sandbox.root + "/trace"
     let script = try sandbox.write(
-      "exec strace -qq -o \(trace) -e trace=prctl,prlimit64,alarm,read \(Sandbox.path(of: name))\n", to: "script")
+      "exec strace -qq -o \(trace) -e trace=prctl,prlimit64,alarm,mlockall,read \(Sandbox.path(of: name))\n",
+      to: "script")
+    // The end of the request would end vault-rsa.
     let outcome = try sandbox.run(
-      "-t10", "-", "EXEC:/bin/sh \(script)", program: "/usr/bin/socat", stdin: Self.request)
+      "-t10", "-,ignoreeof", "EXEC:/bin/sh \(script)", program: "/usr/bin/socat", stdin: request)
     #expect(outcome.output.hasPrefix("{"), "\(outcome)")
     let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
-    let read = try #require(calls.firstIndex { $0.contains("\\\"operation\\\"") }, "\(calls)")
-    for call in [
-      "prctl(PR_SET_DUMPABLE, SUID_DUMP_DISABLE", "prlimit64(0, RLIMIT_CORE, {rlim_cur=0, ", "alarm(\(limit))",
-    ] {
+    let read = try #require(calls.firstIndex { $0.hasPrefix("read(0, ") }, "\(calls)")
+    for call in ["prctl(PR_SET_DUMPABLE, SUID_DUMP_DISABLE", "prlimit64(0, RLIMIT_CORE, {rlim_cur=0, "] + more {
       #expect(calls[..<read].contains { $0.hasPrefix(call) }, "\(call) is not before \(calls[read])")
     }
   }
