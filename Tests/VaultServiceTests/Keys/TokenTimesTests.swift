@@ -96,6 +96,28 @@ import VaultStore
     #expect(try !counts(token))
   }
 
+  @Test("the refusal of a token because of a revocation ahead of the clock names the command that repairs that")
+  func listRepaired() throws {
+    stand.hands.wall.value += 60
+    _ = try issue()
+    stand.hands.wall.value -= 60
+    try revoke(.all(of: "lamp"))
+    let advice = "if it is right, remove the entry from the item's list with `vault edit`"
+    #expect(isRefused("1 min ahead of the clock: set the clock, or " + advice) { try issue() })
+    // The repair of the clock alone would not help.
+    _ = try stand.access.repairClock(for: stand.administrator)
+    #expect(isRefused(advice) { try issue() })
+    // An editor takes the subject's line out of the list.
+    let rest = try list.split(separator: "\n").filter { !$0.contains("\"sub\":\"lamp\"") }.joined(separator: "\n")
+    let value = Array(rest.utf8)
+    let change = ItemChange(name: try Items.revocationList(of: name), update: true)
+    _ = try stand.items.set(change, .bytes(count: value.count), for: stand.administrator) { bytes in
+      for (index, byte) in value.enumerated() { bytes.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
+      return true
+    }
+    #expect(try counts(issue()))
+  }
+
   @Test(
     "a token that was taken back does not count again after writes by a clock that was ahead",
     arguments: [7200, 864_000_000])
