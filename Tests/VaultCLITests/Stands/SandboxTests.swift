@@ -33,6 +33,39 @@ import VaultTesting
     #expect(try FileManager.default.contentsOfDirectory(atPath: place).sorted() == kept.sorted())
   }
 
+  @Test(
+    "users and PAM services that a killed run has left are removed by the next, and none of one that runs",
+    .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
+  func leftUsers() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let (user, service) = (try TestUser(in: sandbox), try PAMService(PAMService.password))
+    let ended = try sandbox.run("-c", "echo $$", program: "/bin/sh").output.filter(\.isNumber)
+    // The second of them had the process ID that this process has now.
+    let left = ["test-\(ended)-1", "test-\(getpid())-1"].map { tag in
+      let word = String(UInt32.random(in: 0...UInt32.max), radix: 36)
+      return (tag: tag, user: "vt" + word, file: "/etc/pam.d/vault-test-\(tag)-\(word)")
+    }
+    for run in left {
+      try Data(PAMService.password.utf8).write(to: URL(fileURLWithPath: run.file))
+      // The tests' users are made and removed under this lock.
+      let made = try sandbox.run(
+        ["/usr/sbin/useradd", "useradd", "--no-create-home", "--no-log-init", "--comment", run.tag, run.user],
+        program: "/usr/bin/flock")
+      try #require(made.status == 0, "\(made)")
+    }
+    let next = (try TestUser(in: sandbox), try PAMService(PAMService.password))
+    let users = try String(contentsOfFile: "/etc/passwd", encoding: .utf8).split(separator: "\n")
+      .map { $0.prefix { $0 != ":" } }
+    for run in left {
+      #expect(!users.contains(run.user[...]), "\(run.tag)")
+      #expect(!FileManager.default.fileExists(atPath: run.file), "\(run.tag)")
+    }
+    #expect(users.contains(user.name[...]))
+    #expect(FileManager.default.fileExists(atPath: "/etc/pam.d/" + service.name))
+    withExtendedLifetime((user, service, next)) {}
+  }
+
   @Test("its daemon starts with a configuration, logs, and stops")
   func daemon() throws {
     let sandbox = try Sandbox()
