@@ -15,7 +15,7 @@ import VaultStore
   }
 
   @discardableResult
-  private static func leave(
+  static func leave(
     _ stand: RoomStand, _ name: String, _ value: String = "left", kind: ItemKind? = nil,
     accessible: AccessClass? = nil, by caller: Caller
   ) throws -> DepositAnswer {
@@ -28,7 +28,7 @@ import VaultStore
     }
   }
 
-  private static func value(_ stand: RoomStand, _ name: String) throws -> String? {
+  static func value(_ stand: RoomStand, _ name: String) throws -> String? {
     var text: String?
     _ = try stand.items.get(try ItemName(name), for: stand.administrator) { _, _, bytes in
       text = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
@@ -36,7 +36,7 @@ import VaultStore
     return text
   }
 
-  private static func kept(_ stand: RoomStand) throws -> [DepositObstacle] {
+  static func kept(_ stand: RoomStand) throws -> [DepositObstacle] {
     try stand.items.deposits(after: 0, limit: 100).compactMap(\.obstacle)
   }
 

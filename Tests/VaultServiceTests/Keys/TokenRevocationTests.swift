@@ -83,7 +83,7 @@ import VaultStore
   }
 
   /// Issues a token of `key` for the subject `lamp`.
-  private static func token(_ stand: RoomStand, of name: String = "key") throws -> String {
+  static func token(_ stand: RoomStand, of name: String = "key") throws -> String {
     var token = ""
     let wanted = WantedToken(subject: "lamp", lifetime: nil, claims: nil)
     _ = try stand.items.issue(try ItemName(name), wanted, for: stand.administrator) { made in
@@ -94,7 +94,7 @@ import VaultStore
     return token
   }
 
-  private static func isValid(_ token: String, of name: String = "key", _ stand: RoomStand) throws -> Bool {
+  static func isValid(_ token: String, of name: String = "key", _ stand: RoomStand) throws -> Bool {
     var isValid = false
     let text = RoomStand.secret(Array(token.utf8))
     _ = try stand.items.verify(text, of: try ItemName(name), for: stand.administrator) {

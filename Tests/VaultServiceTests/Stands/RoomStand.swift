@@ -266,10 +266,12 @@ final class RoomStand {
     try Self.secret(Self.bootKey).withBytes { (bytes: RawSpan) throws(SystemError) in try file?.write(bytes) }
   }
 
-  /// - Parameter then: run when the unlock would be answered.
-  func unlock(then: @escaping () -> Void = {}) throws {
+  /// - Parameters:
+  ///   - isRekeyed: true for a vault that has got its key from ``rekey(_:)``.
+  ///   - then: run when the unlock would be answered.
+  func unlock(isRekeyed: Bool = false, then: @escaping () -> Void = {}) throws {
     let keychain = try vault.keychain()
-    try keychain.unlock(vaultKey: Self.secret(Self.key))
+    try keychain.unlock(vaultKey: Self.secret(isRekeyed ? Self.nextKey : Self.key))
     vault.unlocked(keychain, by: .asked, for: nil, then: then)
   }
 

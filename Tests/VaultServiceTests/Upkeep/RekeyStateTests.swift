@@ -35,4 +35,89 @@ import VaultModel
     #expect(gets == ["get ok c", "get ok c ×4", "get ok c"])
     #expect(try keychain.verify().isOK)
   }
+
+  /// Runs a rekey, between whose steps a user without any right searches, and makes a state after so many of them. Then
+  /// opens the vault again, and expects the store, the log and the state to be whole.
+  ///
+  /// - Returns: false if the rekey has fewer steps.
+  private static func keeps(_ state: PendingState, after step: Int) throws -> Bool {
+    let stand = try PendingState.stand()
+    let rooms = stand.rooms
+    let (keychain, stranger) = (try rooms.vault.keychain(), RoomStand.caller(4711))
+    let (old, words) = (keychain.publicKey, String(repeating: "x", count: 930))
+    let note = "\(state) after step \(step)"
+    var isThere: ((Bool) throws -> Bool)?
+    var steps = 0
+    try rooms.beginRekey()
+    while rooms.rooms.upkeep.rekeyProgress != nil {
+      if steps == step { isThere = try state.put(stand) }
+      try rooms.items.begin(search: "number=\(steps) \(words)", for: stranger)
+      #expect(try GrantTests.found(rooms, stranger).isEmpty)
+      rooms.stepRekey()
+      steps += 1
+      try #require(steps < 300, "\(note): the rekey does not end")
+    }
+    guard let isThere else { return false }
+    #expect(keychain.publicKey != old && rooms.vault.state.kind == .unlocked, "\(note)")
+    #expect(try isThere(false), "\(note)")
+
+    rooms.hands.pass(seconds: 61)
+    rooms.run()
+    rooms.access.storeUses()
+    try rooms.restart()
+    try rooms.unlock(isRekeyed: true)
+    rooms.run()
+    let again = try rooms.vault.keychain()
+    #expect(again.isVerified, "\(note)")
+    #expect(try again.verify().findings == [], "\(note)")
+    #expect(try AuditTests.told(rooms).count { $0.hasPrefix("find ok number=") } == steps, "\(note)")
+    #expect(try isThere(true), "\(note), after a restart")
+    try rooms.set("later")
+    return true
+  }
+
+  @Test(
+    "is there afterwards, at whichever step it came, however much a stranger searches",
+    arguments: PendingState.allCases)
+  func everyStep(state: PendingState) throws {
+    var step = 0
+    while try Self.keeps(state, after: step) { step += 1 }
+    #expect(step > 5)
+  }
+
+  @Test(
+    "deposits that an unlock is taking in are all taken in, before the takeover or after it", arguments: [1, 10, 100])
+  func deposits(count: Int) throws {
+    let rooms = try RoomStand.unlocked(system: true)
+    try GrantTests.give(rooms, "user:990", "own/*", "deposit,set")
+    rooms.vault.lock(because: .asked)
+    for number in 0..<count {
+      try DepositTests.leave(rooms, "own/\(number)", "value \(number)", by: RoomStand.caller(990))
+    }
+    // Each part takes in one deposit.
+    rooms.hands.stride.value = DepositWork.part
+    try rooms.unlock()
+    rooms.hands.stride.value = 0
+    var steps = 0
+    try rooms.beginRekey()
+    while rooms.rooms.upkeep.rekeyProgress != nil {
+      rooms.stepRekey()
+      steps += 1
+      try #require(steps < 1000, "the rekey does not end")
+    }
+    let waiting = try rooms.items.deposits(after: 0, limit: 100).count { $0.isWaiting }
+    #expect(waiting > 0 || count < 100, "all deposits were taken in before the takeover")
+    rooms.run()
+    for isRestarted in [false, true] {
+      if isRestarted {
+        try rooms.restart()
+        try rooms.unlock(isRekeyed: true)
+        rooms.run()
+      }
+      let left = try rooms.items.deposits(after: 0, limit: 9)
+      #expect(left.allSatisfy { !$0.isWaiting && $0.obstacle == nil })
+      for number in 0..<count { #expect(try DepositTests.value(rooms, "own/\(number)") == "value \(number)") }
+      #expect(try rooms.vault.keychain().verify().findings == [])
+    }
+  }
 }
