@@ -20,7 +20,7 @@ struct Diagnosis: Equatable {
     Diagnosis(check: check, level: .warn, text: text, fix: fix)
   }
 
-  static func fail(_ check: String, _ text: String, fix: String) -> Diagnosis {
+  static func fail(_ check: String, _ text: String, fix: String?) -> Diagnosis {
     Diagnosis(check: check, level: .fail, text: text, fix: fix)
   }
 

@@ -102,11 +102,9 @@ struct Doctor {
     if let problem = status.problem {
       diagnoses.append(status.state == "unreadable" ? store(problem) : Doctor.lost(problem))
     }
-    if status.integrity?.state == "failed" {
-      diagnoses.append(
-        .fail(
-          "integrity", "the check of the store found something wrong", fix: "see \(Hint.vault("verify")) for what it is"
-        ))
+    let hasFailed = status.integrity?.state == "failed"
+    if hasFailed {
+      diagnoses += Integrity.warnings(status).map { Diagnosis.fail("integrity", $0.text, fix: $0.advice) }
     }
     if status.audit == "off" {
       diagnoses.append(
@@ -117,7 +115,7 @@ struct Doctor {
     if let backup = status.backup { diagnoses.append(BackupAge(backup, now: Int64(time(nil))).diagnosis) }
     diagnoses += ways(status)
     diagnoses += HiddenAttributes(globals).diagnoses()
-    diagnoses += status.warnings.map(Doctor.warning)
+    diagnoses += status.warnings.filter { !hasFailed || $0.about != "integrity" }.map(Doctor.warning)
     if !diagnoses.contains(where: { $0.check == Doctor.memory }) {
       diagnoses.append(.ok(Doctor.memory, "the daemon's keys stay out of swap"))
     }

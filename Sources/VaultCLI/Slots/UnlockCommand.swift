@@ -62,9 +62,7 @@ struct UnlockCommand: SecretTaking {
     let status = try session.call { vault in try vault.status() }
     if globals.json { return try Output.json(status) }
     if let warning = Integrity.copyWarning(status) { Output.note(warning) }
-    if status.integrity?.state == "failed" {
-      Output.note("the check of the store found something wrong; \(Hint.vault("verify")) says what it is")
-    }
+    for warning in Integrity.warnings(status) { Output.note(Hint.text(warning.sentence)) }
     if let chosen, SlotKind.typed.contains(where: { $0.name == chosen }), !answers.hasAnswered {
       let secret = chosen == SlotKind.recovery.name ? "code" : "password"
       Output.note(

@@ -21,6 +21,18 @@ enum Integrity {
     status.warnings.first { $0.about == "copy" }.map { Printable.text($0.sentence) }
   }
 
+  /// The daemon's warnings about the check of the store. If a check has failed, the first of them says what is wrong.
+  static func warnings(_ status: Wire.StatusReply) -> [Wire.Warning] {
+    let warnings = status.warnings.filter { $0.about == "integrity" }
+    // An older daemon does not say what is wrong, nor does one whose files are lost.
+    guard warnings.isEmpty, status.integrity?.state == "failed" else { return warnings }
+    return [
+      Wire.Warning(
+        about: "integrity", text: "the check of the store found something wrong",
+        advice: "\(Hint.vault("verify")) says what it is")
+    ]
+  }
+
   /// The progress of a check as a bar, for a person's terminal.
   static func bar(_ what: String, _ integrity: Wire.Integrity, _ unit: String) -> String {
     let done = max(0, integrity.done ?? 0)

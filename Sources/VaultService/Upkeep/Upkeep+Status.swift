@@ -21,6 +21,11 @@ extension Upkeep {
     case let lost?: status.problem = lost.text
     case nil: status.integrity = keychain.integrity
     }
+    // The problem of lost files says already what the fault is.
+    if status.problem == nil, let fault = keychain.firstFault {
+      status.warnings.append(
+        VaultWarning(.integrity, "something is wrong with the store: \(fault)", "`vault verify` lists everything"))
+    }
     status.rekey = rekeyProgress
     status.lastBackup = lastBackup
     status.warnings += warnings(keychain)

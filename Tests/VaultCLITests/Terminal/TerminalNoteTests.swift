@@ -176,7 +176,7 @@ import VaultTesting
       open.hasPrefix("vault: the vault was open already, so no code was asked for\r\nvault: unlocked until"), "\(open)")
   }
 
-  @Test("an unlock tells that the check of the store has found something wrong") func damaged() throws {
+  @Test("an unlock tells what the check of the store has found wrong") func damaged() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     _ = try sandbox.makeVault(password: password, config: "idle = off")
@@ -194,8 +194,19 @@ import VaultTesting
     try sandbox.startDaemon()
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
     let said = try shown(sandbox, ["unlock"])
-    let fault = "vault: the check of the store found something wrong; `vault verify` says what it is\r\n"
+    let fault =
+      "vault: something is wrong with the store: version 1 of item 1 is not the one its head names; `vault verify` "
+      + "lists everything\r\n"
     #expect(said.hasPrefix(fault), "\(said)")
+    // A daemon of another version may not say it.
+    let status =
+      #"{"parameters":{"state":"unlocked","cause":"","since":1,"locks_on":[],"methods":[],"warnings":[],"version":"1","#
+      + #""pid":1,"integrity":{"state":"failed"}}}"#
+    let daemon = try ScriptedDaemon(
+      sandbox, ["Unlock": [#"{"parameters":{}}"#], "Status": [status]])
+    defer { daemon.close() }
+    let plain = "vault: the check of the store found something wrong; `vault verify` says what it is\r\n"
+    #expect(try shown(sandbox, ["unlock", "--socket", daemon.socket]).hasPrefix(plain))
   }
 
   @Test("an empty trash and a byte order mark are told") func small() throws {

@@ -73,6 +73,13 @@ import VaultModel
     #expect(keychain.hasFailed)
     // The check that the unlock began reports the damage and the command that repairs it.
     #expect(stand.journal.value.contains { $0.contains("entries 2 to 4") && $0.contains("`vault audit repair`") })
+    // So does the status, which an unlock on a terminal prints.
+    func faults() -> [String] { upkeep.status().warnings.filter { $0.topic == .integrity }.map(\.text) }
+    #expect(
+      faults() == [
+        "something is wrong with the store: the entries 2 to 4 of the audit log are sealed to the keys from before a "
+          + "rekey, and cannot be read; `vault audit repair` sets them aside"
+      ])
     #expect(throws: Refusal.self) { try stand.set("b") }
     #expect(throws: Refusal.self) { try upkeep.repairAudit(for: administrator) }
     stand.access.add(.presence, by: RoomStand.caller(990), with: [])
@@ -85,7 +92,7 @@ import VaultModel
     let one = try #require(aside.first)
     #expect(one.first == 2 && one.last == 4 && one.since == 1000 && one.until == 1000)
     stand.run()
-    #expect(!keychain.hasFailed && keychain.isVerified)
+    #expect(!keychain.hasFailed && keychain.isVerified && faults() == [])
     try stand.set("b")
     var isServed = false
     #expect(try stand.items.get(ItemName("a"), for: administrator) { _, _, _ in isServed = true } == nil && isServed)

@@ -67,6 +67,9 @@ extension Keychain {
   public var isVerified: Bool { lastResult == .ok }
   /// True when a fault was found, in a check or outside of one.
   public var hasFailed: Bool { lastResult == .failed }
+  /// The first fault that was found since the store was opened, in a check or outside of one, in words that contain no
+  /// names; nil for none.
+  public var firstFault: String? { verdict.failure?.text }
 
   // MARK: Faults found outside of a check
 
