@@ -4,45 +4,21 @@ import VaultTesting
 
 @testable import VaultCLI
 
-/// The files that an earlier release wrote, in Tests/Upgrades.
-private struct EarlierVault: CustomStringConvertible {
-  let folder: String
-  var description: String { (folder as NSString).lastPathComponent }
-
-  static let all: [EarlierVault] = {
-    let root = Repository.root.appending(path: "Tests/Upgrades").path
-    let entries = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
-    return entries.filter { $0.first?.isNumber == true }.sorted().map { EarlierVault(folder: root + "/" + $0) }
-  }()
-
-  func path(_ file: String) -> String { folder + "/" + file }
-
-  /// Makes a sandbox with a copy of one of the stores, and with settings that let nothing in it expire.
-  func sandbox(_ store: String? = nil) throws -> Sandbox {
+extension EarlierVault {
+  /// Makes a sandbox with a daemon and a copy of one of the stores.
+  fileprivate func sandbox(_ store: String? = nil) throws -> Sandbox {
     let sandbox = try Sandbox()
-    if let store {
-      try FileManager.default.copyItem(atPath: path(store), toPath: sandbox.store)
-      // Set the modes, because git does not keep them.
-      for folder in ["", "/rekey"] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: sandbox.store + folder)) ?? []
-        for name in names {
-          let mode = name == "rekey" ? 0o700 : 0o600
-          try FileManager.default.setAttributes(
-            [.posixPermissions: mode], ofItemAtPath: sandbox.store + folder + "/" + name)
-        }
-      }
-      try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: sandbox.store)
-    }
-    try sandbox.startDaemon(config: "idle = off\ntrash = 36500d\naudit-age = off\n")
+    if let store { try copy(store, into: sandbox) }
+    try sandbox.startDaemon(config: Self.config)
     return sandbox
   }
 
   /// Returns the lines of JSON that the programs of that release printed.
-  func said(_ what: String) throws -> [NSDictionary] {
+  fileprivate func said(_ what: String) throws -> [NSDictionary] {
     try Self.lines(String(contentsOfFile: path("said-" + what), encoding: .utf8))
   }
 
-  static func lines(_ text: String) throws -> [NSDictionary] {
+  fileprivate static func lines(_ text: String) throws -> [NSDictionary] {
     try text.split(separator: "\n").map {
       try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? NSDictionary)
     }
@@ -120,7 +96,7 @@ private struct EarlierVault: CustomStringConvertible {
   @Test(
     "a store opens cold and unlocked, loses nothing, and stays whole through a restart and a rekey",
     arguments: EarlierVault.all)
-  fileprivate func store(vault: EarlierVault) throws {
+  func store(vault: EarlierVault) throws {
     let sandbox = try vault.sandbox("store")
     defer { sandbox.close() }
     #expect(try sandbox.must(["get", "items/always"]) == "always three")
@@ -158,22 +134,57 @@ private struct EarlierVault: CustomStringConvertible {
     try expect(sandbox.must(["grants", "--json"]), holds: vault.said("grants"), but: ["subject"])
   }
 
+  /// The first write that an earlier store gets.
+  enum FirstWrite: CaseIterable {
+    case unlock, deposit, revocation, rekey
+
+    /// The arguments and the input of the command.
+    var command: (words: [String], stdin: String) {
+      switch self {
+      case .unlock: (["unlock", "--password-stdin"], password + "\n")
+      case .deposit: (["deposit", "drop/late"], "left last")
+      case .revocation: (["token", "revoke", "keys/gateway", "--sub", "lamp-1"], "")
+      case .rekey: (["rekey", "--password-stdin"], password + "\n")
+      }
+    }
+
+    /// True if the vault is unlocked before the command.
+    var isUnlocked: Bool {
+      switch self {
+      case .unlock, .deposit: false
+      case .revocation, .rekey: true
+      }
+    }
+
+    /// The number of kills, and the microseconds by which each comes later than the one before it.
+    var kills: (count: Int, step: UInt32) {
+      switch self {
+      // An unlock takes some tenths of a second, with the check, the log and the deposits behind it.
+      case .unlock: (8, 60_000)
+      case .deposit, .revocation: (5, 15_000)
+      case .rekey: (6, 80_000)
+      }
+    }
+  }
+
   @Test(
-    "a daemon that is killed while it first writes to the store, or right after, leaves it whole",
-    arguments: EarlierVault.all)
-  fileprivate func killed(vault: EarlierVault) throws {
-    for round in 0..<8 {
+    "a daemon that is killed while it first writes to the store, or right after, leaves it whole and keeps its word",
+    arguments: EarlierVault.all, FirstWrite.allCases)
+  func killed(vault: EarlierVault, write: FirstWrite) throws {
+    let (words, stdin) = write.command
+    for round in 0..<write.kills.count {
       let sandbox = try vault.sandbox("store")
       defer { sandbox.close() }
+      if write.isUnlocked { try unlock(sandbox) }
       // With a named socket, the command starts no daemon itself.
-      let words = ["unlock", "--socket", sandbox.socket, "--password-stdin"]
-      let command = Begun(sandbox, words, program: Sandbox.path(of: "vault"), stdin: password + "\n")
-      // An unlock takes some tenths of a second, with the check, the log and the deposits behind it.
-      usleep(UInt32(round) * 60_000)
+      let command = Begun(
+        sandbox, words + ["--socket", sandbox.socket], program: Sandbox.path(of: "vault"), stdin: stdin)
+      usleep(UInt32(round) * write.kills.step)
       try sandbox.stopDaemon(signal: SIGKILL)
-      _ = try command.outcome()
+      let isDone = try command.outcome().status == 0
       try sandbox.startDaemon()
       try unlock(sandbox)
+      try waitForRekey(sandbox)
       try verify(sandbox)
       let unlocked = try #require(
         try vault.said("audit").last { $0["action"] as? String == "unlock" }?["number"] as? Int)
@@ -182,20 +193,51 @@ private struct EarlierVault: CustomStringConvertible {
       try expect(sandbox.must(["grants", "--json"]), holds: vault.said("grants"), but: ["subject"])
       #expect(try sandbox.must(["get", "drop/new"]) == "left while locked")
       #expect(try sandbox.must(["get", "items/always"]) == "always three")
+      try expect(write, isDone: isDone, sandbox, vault)
     }
   }
 
-  @Test("a rekey that was cut resumes with the unlock, and ends", arguments: EarlierVault.all)
-  fileprivate func rekeying(vault: EarlierVault) throws {
-    let sandbox = try vault.sandbox("rekeying")
-    defer { sandbox.close() }
-    try unlock(sandbox)
+  /// Expects the effect of a write that was answered, and that the same write works now in any case.
+  private func expect(_ write: FirstWrite, isDone: Bool, _ sandbox: Sandbox, _ vault: EarlierVault) throws {
+    let (words, stdin) = write.command
+    func deposited() throws -> String { try sandbox.run("get", "drop/late").output }
+    func revoked() throws -> Bool {
+      try sandbox.run(["token", "verify", "keys/gateway", vault.path("token-good")]).status == 65
+    }
+    switch write {
+    case .unlock: break
+    case .deposit:
+      let value = try deposited()
+      #expect(value == "left last" || !isDone && value.isEmpty, "\(value)")
+    case .revocation: #expect(try revoked() || !isDone)
+    case .rekey: #expect(try sandbox.must(["status", "--json"]).contains(#""state":"unlocked""#))
+    }
+    try sandbox.must(words, stdin: stdin)
+    try waitForRekey(sandbox)
+    try verify(sandbox)
+    switch write {
+    case .unlock, .rekey: break
+    case .deposit: #expect(try deposited() == "left last")
+    case .revocation: #expect(try revoked())
+    }
+  }
+
+  /// Waits for the end of the rekey, if one is under way.
+  private func waitForRekey(_ sandbox: Sandbox) throws {
     let client = try sandbox.client()
     try wait(for: "the end of the rekey") {
       // The daemon continues the rekey between requests.
       _ = try client.call("Status")
       return !FileManager.default.fileExists(atPath: sandbox.store + "/rekey")
     }
+  }
+
+  @Test("a rekey that was cut resumes with the unlock, and ends", arguments: EarlierVault.all)
+  func rekeying(vault: EarlierVault) throws {
+    let sandbox = try vault.sandbox("rekeying")
+    defer { sandbox.close() }
+    try unlock(sandbox)
+    try waitForRekey(sandbox)
     try sandbox.stopDaemon()
     try sandbox.startDaemon()
     try unlock(sandbox)
@@ -210,7 +252,7 @@ private struct EarlierVault: CustomStringConvertible {
   }
 
   @Test("backups restore into vaults that have everything", arguments: EarlierVault.all)
-  fileprivate func backups(vault: EarlierVault) throws {
+  func backups(vault: EarlierVault) throws {
     for file in ["unlocked.backup", "locked.backup"] {
       let sandbox = try vault.sandbox()
       defer { sandbox.close() }
