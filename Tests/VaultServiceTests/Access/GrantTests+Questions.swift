@@ -53,6 +53,34 @@ extension GrantTests {
     #expect(try told(.init(unused: 90 * 86_400), stand.administrator) == ["other/*"])
   }
 
+  @Test("are known to be used also by uses that the audit log has only counted") func counted() throws {
+    var settings = VaultSettings()
+    settings.audit.size = 1 << 20
+    let stand = try RoomStand.unlocked(settings, system: true)
+    let caller = RoomStand.caller(990)
+    try stand.set("own/a")
+    try Self.give(stand, "user:990", "own/*", "get")
+    func unused() throws -> Int {
+      try stand.access.grants(.init(unused: 90 * 86_400), for: stand.administrator).next(.max).grants.count
+    }
+    // No two of these are equal, so that they use up the caller's part of the log.
+    let long = String(repeating: "x", count: 100)
+    for number in 0..<1000 { AuditTests.get(stand, "own/a", caller, for: "\(number) \(long)") }
+    #expect(stand.vault.audit.counted != nil)
+    #expect(try unused() == 0)
+    stand.hands.wall.value += 100 * 86_400
+    #expect(try unused() == 1)
+    #expect(try Self.isServed(stand, "own/a", caller))
+    #expect(try unused() == 0)
+    let now = stand.hands.wall.value
+    let last = try AuditTests.found(stand).filter { $0.caller?.uid == 990 && $0.time == now }
+    #expect(last.allSatisfy { $0.repeats != nil }, "the use has an entry of its own")
+    stand.access.storeUses()
+    try stand.restart()
+    try stand.unlock()
+    #expect(try unused() == 0)
+  }
+
   @Test("decide where a search looks, whose pages hold each item once") func searching() throws {
     let stand = try RoomStand.unlocked(system: true)
     for name in ["a/1", "a/2", "a/b/3", "a/b/4", "a/b/5", "c", "d/1", "e/x", "e/y"] { try stand.set(name) }
