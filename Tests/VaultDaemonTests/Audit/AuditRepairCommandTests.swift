@@ -153,14 +153,14 @@ import VaultTesting
   func killed(earlier: EarlierVault) throws {
     let (harmed, lost) = try Self.harmed(earlier)
     defer { harmed.close() }
-    for round in 0..<6 {
+    for round in 0..<8 {
       let sandbox = try Sandbox()
       defer { sandbox.close() }
       try FileManager.default.copyItem(atPath: harmed.store, toPath: sandbox.store)
       try open(sandbox)
       let terminal = try repairing(sandbox)
       // The proof takes some hundredths of a second, and the repair comes right behind it.
-      usleep(UInt32(round) * 30_000)
+      usleep(UInt32(round) * 40_000)
       try sandbox.stopDaemon(signal: SIGKILL)
       let isDone = try terminal.wait() == 0
       try open(sandbox)
