@@ -128,7 +128,9 @@ extension AuditWalk {
       add(position.entries + 1, position.entries + 1, "missing, or not what was written", isRange: true)
     } else if isEndLost {
       add(nil, nil, "the end of the audit log cannot be read")
-    } else if position.link != end.link {
+    } else if position.link != end.link || anchorProblem == nil && position.bytes != end.bytes {
+      // A process that found a false number of bytes has gone on from it, and a cut would believe it. Without the
+      // anchor, the number is not known.
       add(nil, nil, "the end of the audit log is not what was written last")
     } else if let foundEnd, anchorProblem == nil, position.row > gone {
       // Only the MAC under the key of the process that wrote the end shows that nothing was cut off.

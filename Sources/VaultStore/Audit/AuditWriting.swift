@@ -18,6 +18,9 @@ struct AuditWriting: ~Copyable {
   /// time.
   let chain: Int64
   let (time, age): (Int64, Int64)
+  /// The age of the log according to the unlocked vault's chains, this one included; nil when this chain, or the one
+  /// that it continues, was begun before the first unlock.
+  let known: AuditAge?
   let beginning: AuditPosition
   /// The end of the log, including what is not written yet.
   private(set) var end: AuditPosition
@@ -46,10 +49,14 @@ struct AuditWriting: ~Copyable {
   ///   - written: the end of the written part of the log before this chain.
   ///   - unwritten: the rows of that log that are not written yet.
   ///   - standing: a tally on the disk.
+  ///   - known: the age of the log according to the unlocked vault's chains before this one.
   init(
     _ chain: AuditChain, _ key: consuming AuditKey, after end: AuditPosition, written: AuditPosition,
-    unwritten: [AuditRow], standing: Standing?
+    unwritten: [AuditRow], standing: Standing?, known: AuditAge? = nil
   ) {
+    var known = known
+    if known?.add(chain) == nil, chain.origin == .unlocked { known = AuditAge(chain) }
+    self.known = known
     self.standing = standing
     self.key = key
     self.unwritten = unwritten
@@ -66,7 +73,7 @@ struct AuditWriting: ~Copyable {
   /// Makes an independent copy, to which the caller returns if an attempt fails.
   init(copying other: borrowing AuditWriting) {
     key = AuditKey(copying: other.key)
-    (chain, time, age, beginning) = (other.chain, other.time, other.age, other.beginning)
+    (chain, time, age, beginning, known) = (other.chain, other.time, other.age, other.beginning, other.known)
     (end, written, isOver, standing) = (other.end, other.written, other.isOver, other.standing)
     (unwritten, unwrittenBytes) = (other.unwritten, other.unwrittenBytes)
     switch other.tally {

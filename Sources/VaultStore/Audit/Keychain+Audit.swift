@@ -241,11 +241,12 @@ extension Keychain {
     // If this used another public key than the one stored last, somebody else could read the chain and write it anew.
     let publicKey = try noticing { () throws(VaultError) in try checkedPublicKey() }
     let age = auditAge(at: now)
+    let known = try noticing { () throws(VaultError) in try knownAuditAge() }
     let found = try noticing { () throws(VaultError) in try storedEnd() } ?? AuditEnd(.start, chain: 0)
     var before = bound.audit.take()
     let (end, written): (AuditPosition, AuditPosition)
     let unwritten: [AuditRow]
-    let origin: AuditChain.Origin
+    var origin: AuditChain.Origin
     switch before {
     case .some(let writing):
       (end, written, unwritten, origin) = (writing.end, writing.written, writing.unwritten, .continued)
@@ -254,12 +255,11 @@ extension Keychain {
     }
     let ended = before?.lastEnd(vault).mac ?? found.mac
     let standing = before?.standing
-    let isUnlocked = keys.whenUnlocked.audit != nil
+    if keys.whenUnlocked.audit != nil { origin = .unlocked }
     var chain: AuditChain
     do throws(CryptoError) {
       chain = try AuditChain(
-        origin: isUnlocked ? .unlocked : origin, time: now, age: age, after: end, ended: ended, seed: seed,
-        publicKey: publicKey)
+        origin: origin, time: now, age: age, after: end, ended: ended, seed: seed, publicKey: publicKey)
     } catch {
       bound.audit = consume before
       throw .corrupt("the public key is invalid")
@@ -271,19 +271,8 @@ extension Keychain {
     case .continued: if before != nil { chain.mac = chain.mac(row, vault, after: &before!.key) }
     }
     bound.audit = AuditWriting(
-      chain, AuditKey(seed: seed), after: end, written: written, unwritten: unwritten, standing: standing)
-  }
-
-  /// The age of the log at the time `now`, in Unix seconds, according to its last chain.
-  func auditAge(at now: Int64) -> Int64 {
-    switch bound.audit {
-    case .some(let writing): return AuditChain.age(at: now, since: writing.time, writing.age)
-    case .none: break
-    }
-    guard let end = try? storedEnd(), let last = try? database.auditRow(end.position.row),
-      let row = try? database.auditRow(last.chain), row.isBeginning, let chain = try? Self.chain(row)
-    else { return 0 }
-    return AuditChain.age(at: now, since: chain.time, chain.age)
+      chain, AuditKey(seed: seed), after: end, written: written, unwritten: unwritten, standing: standing,
+      known: known)
   }
 
   func mac(_ chain: inout AuditChain, _ row: Int64, _ key: borrowing SecureBytes?) {

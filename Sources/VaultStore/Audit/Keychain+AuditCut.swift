@@ -94,14 +94,25 @@ extension Keychain {
     var (position, isVouchedFor) = (cut, anchor.isVouchedFor)
     var isForLength = false
     var next: CutEnd?
+    // The time and the age of the chain before, and true for one that the unlocked vault has begun or continued.
+    var (last, isKnown): ((time: Int64, age: Int64)?, Bool) = (nil, true)
     try database.eachAuditRow(after: cut.row) { (row: AuditRow) throws(VaultError) in
       // A log that is not whole is not cut, because the missing part would be forgotten.
       guard row.row == position.row + 1, row.row <= joined.row else { return false }
       if row.isBeginning {
         let chain = try Self.chain(row)
+        switch chain.origin {
+        case .unlocked: isKnown = true
+        case .cold: isKnown = false
+        case .continued: break
+        }
+        var age = chain.age
+        // The age that a chain of a cold start states is not believed.
+        if let last, !isKnown { age = AuditChain.age(at: chain.time, since: last.time, last.age) }
+        last = (chain.time, age)
         if position != cut {
           // The age of a chain is that of its beginning; the whole chain is older than the beginning of the next one.
-          let isOld = chain.age <= oldest
+          let isOld = age <= oldest
           let isLong = joined.bytes - (next?.end ?? cut).bytes > least
           guard isOld || isLong else { return false }
           isForLength = isForLength || !isOld

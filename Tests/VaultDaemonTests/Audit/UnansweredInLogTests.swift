@@ -3,6 +3,7 @@ import Glibc
 import NIOCore
 import Testing
 import VaultTesting
+import VaultWire
 
 @testable import VaultDaemon
 @testable import VaultService

@@ -33,7 +33,8 @@ public struct AuditChain: Hashable, Sendable {
   /// The time at which the chain began, Unix seconds.
   public var time: Int64
   /// The age of the log when the chain began, in seconds: the sum of the times from the beginning of each chain to that
-  /// of the next, of which each counts for at most ``longestStep``. A clock that jumps does not age the log.
+  /// of the next, of which each counts for at most ``longestStep``. If the vault was unlocked, it is at most the time
+  /// since the log began according to any chain of the unlocked vault.
   public var age: Int64
   /// The number of the chain's first entry.
   public var first: Int64

@@ -3,6 +3,7 @@ import Glibc
 import NIOCore
 import VaultCore
 import VaultModel
+import VaultStore
 import VaultTesting
 
 @testable import VaultDaemon

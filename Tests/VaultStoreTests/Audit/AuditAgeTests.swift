@@ -1,0 +1,145 @@
+import Testing
+import VaultBytes
+import VaultCore
+import VaultModel
+
+@testable import VaultStore
+
+@Suite("The age of the audit log") struct AuditAgeTests {
+  private static let day: Int64 = 86_400
+  private static let year = 365 * day
+
+  /// Unlocks the vault, and removes the entries that are older than a year before another entry is written, and after
+  /// it.
+  private static func unlockAndCut(_ fixture: Fixture, now: Int64, withBootKey: Bool = true) throws -> Int64 {
+    let keychain = try fixture.open()
+    if withBootKey {
+      // A daemon writes as soon as it starts.
+      try keychain.openAlways(bootKey: fixture.bootKey)
+      try write(to: keychain, at: now)
+    }
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    #expect(try keychain.joinAudit(rows: .max) == [])
+    var gone = try keychain.cutAudit(toBytes: .max, olderThan: year, now: now)
+    try write(to: keychain, at: now)
+    gone += try keychain.cutAudit(toBytes: .max, olderThan: year, now: now)
+    #expect(try AuditStoreTests.walk(keychain).faults == [])
+    try keychain.close()
+    return gone
+  }
+
+  private static func write(to keychain: Keychain, at now: Int64) throws {
+    var block = AuditBlock()
+    block.add(.get, .ok, time: now, caller: nil)
+    try keychain.sealAudit(&block, now: now)
+    try keychain.writeAudit(anchored: true)
+  }
+
+  @Test("a clock that jumps ages no log, and days do") func ages() throws {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try fixture.unlocked()
+    _ = try keychain.joinAudit(rows: .max)
+    var block = AuditBlock()
+    func write(at now: Int64) throws {
+      block.add(.get, .ok, time: now, caller: nil)
+      try keychain.sealAudit(&block, now: now)
+      try keychain.writeAudit(anchored: true)
+    }
+    let year = 365 * Self.day
+    for _ in 0..<3 { try write(at: 5000) }
+    #expect(try keychain.database.lastAuditRow() == 4)
+    for now in [5000 + 2 * year, .max, 5000, .min, 6000] {
+      try write(at: now)
+      #expect(try keychain.cutAudit(toBytes: .max, olderThan: year, now: now) == 0)
+    }
+    // A jump of the clock begins a chain, and counts as a day if it goes ahead.
+    let known = keychain.auditFacts.entries
+    for day in 1...363 { try write(at: 6000 + Int64(day) * Self.day) }
+    let now = 6000 + 363 * Self.day
+    #expect(try keychain.cutAudit(toBytes: .max, olderThan: year + 3 * Self.day, now: now) == 0)
+    let gone = try keychain.cutAudit(toBytes: .max, olderThan: 350 * Self.day, now: now)
+    #expect(gone >= known && gone < known + 20, "\(gone)")
+    // The age is known again after a start.
+    try keychain.close()
+    let again = try fixture.unlocked()
+    #expect(try again.joinAudit(rows: .max) == [])
+    #expect(try again.cutAudit(toBytes: .max, olderThan: 349 * Self.day, now: now) == 1)
+    #expect(try again.verify().isOK)
+  }
+
+  /// Adds a chain of a cold start to the log, as somebody can who has the file and perhaps the boot key.
+  private static func forge(_ fixture: Fixture, time: Int64, age: Int64, withBootKey: Bool) throws {
+    let forger = try fixture.open()
+    if withBootKey { try forger.openAlways(bootKey: fixture.bootKey) }
+    try forge(forger, time: time, age: age, withBootKey: withBootKey)
+    try forger.close()
+  }
+
+  private static func forge(_ forger: Keychain, time: Int64, age: Int64, withBootKey: Bool) throws {
+    let end = try #require(try forger.storedEnd())
+    let seed = RandomBytes.secret(count: 32)
+    var chain = try AuditChain(
+      origin: .cold, time: time, age: age, after: end.position, ended: end.mac, seed: seed,
+      publicKey: try forger.checkedPublicKey())
+    if withBootKey { forger.mac(&chain, end.position.row + 1, forger.keys.always.audit) }
+    var writing = AuditWriting(
+      chain, AuditKey(seed: seed), after: end.position, written: end.position, unwritten: [], standing: nil)
+    var block = AuditBlock()
+    block.add(.get, .ok, time: time, caller: nil)
+    writing.seal(&block, forger.vault)
+    for row in writing.unwritten { try forger.database.insertAudit(row) }
+    try forger.database.putMeta(MetaName.auditEnd, writing.storedEnd(forger.vault).encoded)
+  }
+
+  @Test("an added chain of a cold start removes nothing, whatever age it states", arguments: [true, false])
+  func forged(withBootKey: Bool) throws {
+    let now: Int64 = 2_000_000_000
+    for (time, age) in [(now, 10 * Self.year), (now + Self.year, AuditPosition.most), (0, 0)] {
+      let fixture = try Fixture.withItems(1)
+      #expect(try Self.unlockAndCut(fixture, now: now) == 0)
+      try Self.forge(fixture, time: time, age: age, withBootKey: withBootKey)
+      for minutes in 1...3 as ClosedRange<Int64> {
+        let gone = try Self.unlockAndCut(fixture, now: now + 60 * minutes, withBootKey: minutes != 2)
+        #expect(gone == 0, "\(time) \(age)")
+      }
+    }
+  }
+
+  @Test("many added chains, each a day after the one before, age the log by no more than the time that has passed")
+  func forgedDays() throws {
+    let now: Int64 = 2_000_000_000
+    let fixture = try Fixture.withItems(1)
+    #expect(try Self.unlockAndCut(fixture, now: now) == 0)
+    let forger = try fixture.open()
+    try forger.openAlways(bootKey: fixture.bootKey)
+    for day in 1...400 as ClosedRange<Int64> {
+      try Self.forge(forger, time: now + day * Self.day, age: day * Self.day, withBootKey: true)
+    }
+    try forger.close()
+    #expect(try Self.unlockAndCut(fixture, now: now + Self.day) == 0)
+  }
+
+  @Test(
+    "starts with an old clock age no log, with an unlock before the clock is right or after it",
+    arguments: [true, false])
+  func oldClock(isUnlocked: Bool) throws {
+    let now: Int64 = 2_000_000_000
+    let fixture = try Fixture.withItems(1)
+    #expect(try Self.unlockAndCut(fixture, now: now) == 0)
+    for boot in 1...20 as ClosedRange<Int64> {
+      let keychain = try fixture.open()
+      if isUnlocked {
+        try keychain.unlock(vaultKey: fixture.vaultKey)
+        #expect(try keychain.joinAudit(rows: .max) == [])
+      }
+      try Self.write(to: keychain, at: 1_000_000_000)
+      if !isUnlocked {
+        try keychain.unlock(vaultKey: fixture.vaultKey)
+        #expect(try keychain.joinAudit(rows: .max) == [])
+      }
+      try Self.write(to: keychain, at: now + boot)
+      #expect(try keychain.cutAudit(toBytes: .max, olderThan: Self.day, now: now + boot) == 0, "\(boot)")
+      try keychain.close()
+    }
+  }
+}
