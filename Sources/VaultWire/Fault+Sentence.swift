@@ -14,7 +14,7 @@ extension Fault {
     case .authenticationFailed("recovery", _): "the recovery code was wrong"
     case .authenticationFailed: "the password was wrong"
     case .mistypedRecoveryCode: "the recovery code is mistyped: its checksum does not match"
-    case .backingOff: "it is too soon after a wrong attempt"
+    case .backingOff: "it is too soon after the last attempt"
     case .tooManyTries: "there were too many wrong attempts"
     case .methodUnavailable(let method, let reason, _): "`\(method)` cannot be used: \(reason)"
     case .presenceFailed(let reason): "it could not be checked who is there: \(reason)"

@@ -127,7 +127,7 @@ extension Failure {
       let what = SlotKind(name: method)?.facts.secret == .code ? "recovery code" : "password"
       self.init(.denied, "wrong \(what)", "try again in \(Failure.seconds(wait))")
     case .backingOff(_, let wait):
-      self.init(.retry, "too soon after a wrong attempt", "try again in \(Failure.seconds(wait))")
+      self.init(.retry, "too soon after the last attempt", "try again in \(Failure.seconds(wait))")
     case .mistypedRecoveryCode:
       self.init(.invalid, "the recovery code is mistyped: its checksum does not match", "check it and type it again")
     case .methodUnavailable(let method, let reason, let advice):

@@ -182,7 +182,7 @@ package enum Refusal: Error, Equatable {
       Obstacle(wait > 0 ? "login password not accepted" : "fingerprint not recognized")
     case .authenticationFailed: Obstacle("not accepted")
     case .backingOff(_, let milliseconds):
-      Obstacle("too soon after a wrong answer, wait \((milliseconds + 999) / 1000) s")
+      Obstacle("too soon after the last attempt, wait \((milliseconds + 999) / 1000) s")
     case .tooManyTries: Obstacle("too many tries")
     case .outOfMemory: Obstacle("there was not enough memory to check it")
     default: Obstacle("that did not work")

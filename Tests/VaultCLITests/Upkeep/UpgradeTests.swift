@@ -43,7 +43,7 @@ extension EarlierVault {
   private func unlock(_ sandbox: Sandbox) throws {
     try wait(for: "the next attempt") {
       let outcome = try sandbox.run("unlock", "--password-stdin", stdin: password + "\n")
-      try #require(outcome.status == 0 || outcome.errors.contains("too soon after a wrong attempt"), "\(outcome)")
+      try #require(outcome.status == 0 || outcome.errors.contains("too soon after the last attempt"), "\(outcome)")
       return outcome.status == 0
     }
   }

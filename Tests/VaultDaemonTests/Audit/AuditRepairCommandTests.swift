@@ -60,7 +60,7 @@ import VaultTesting
     // A proof that a kill has cut off may count as a wrong attempt.
     try wait(for: "the next attempt") {
       let outcome = try sandbox.run("unlock", "--password-stdin", stdin: Self.password + "\n")
-      try #require(outcome.status == 0 || outcome.errors.contains("too soon after a wrong attempt"), "\(outcome)")
+      try #require(outcome.status == 0 || outcome.errors.contains("too soon after the last attempt"), "\(outcome)")
       return outcome.status == 0
     }
   }

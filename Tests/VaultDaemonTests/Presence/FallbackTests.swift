@@ -90,7 +90,7 @@ struct FallbackTests {
 
     // Without a reader the user can only wait.
     try stand.reader.unplug()
-    let waiting = "too soon after a wrong answer, wait "
+    let waiting = "too soon after the last attempt, wait "
     #expect(try vault.obstacle(to: "pam")?.hasPrefix(waiting) == true)
     let own = try vault.unlock(typing: [vault.password])
     #expect(own.said.count == 2 && own.said[0].hasPrefix("info " + waiting), "\(own)")

@@ -58,7 +58,7 @@ struct MethodsTests {
     try expect(vault, "pam", lost)
     try expect(vault, "fingerprint", lost)
     _ = try vault.unlock(["method": "password"], typing: ["a wrong password"])
-    #expect(try vault.obstacle(to: "password")?.hasPrefix("too soon after a wrong answer, wait ") == true)
+    #expect(try vault.obstacle(to: "password")?.hasPrefix("too soon after the last attempt, wait ") == true)
     try stand.wait("the time to be up") { try vault.obstacle(to: "password") == nil }
     #expect(try vault.unlock(typing: [vault.password]).reply?.error == nil)
     vault.service.remove()

@@ -78,11 +78,26 @@ final class RoomStand {
     init(_ value: Value) { self.value = value }
   }
 
-  private final class Worker: VaultService.Worker {
-    func run<T: Sendable>(_ work: @escaping @Sendable () -> T, then done: @escaping (T) -> Void) {
-      done(Job(work).run())
+  /// The worker, whose results the test can hold back.
+  final class Worker: VaultService.Worker {
+    /// The results that wait; nil while each is delivered at once.
+    private var held: [() -> Void]?
+
+    func hold() { held = [] }
+
+    /// Delivers the results that wait, and from now on each at once.
+    func release() {
+      let results = held ?? []
+      held = nil
+      for deliver in results { deliver() }
     }
-    func whenIdle(_ then: @escaping () -> Void) { then() }
+
+    func run<T: Sendable>(_ work: @escaping @Sendable () -> T, then done: @escaping (T) -> Void) {
+      let result = Job(work).run()
+      if held == nil { done(result) } else { held?.append { done(result) } }
+    }
+
+    func whenIdle(_ then: @escaping () -> Void) { if held == nil { then() } else { held?.append(then) } }
   }
 
   /// Keystores none of which is available.
@@ -147,6 +162,7 @@ final class RoomStand {
   let runner: Runner
   let rooms: Rooms
   let rsa = PlayedRSA()
+  let worker = Worker()
   /// The users whose groups were looked up.
   let lookedUp = Shared<[UInt32]>([])
   /// The lines written to the journal.
@@ -173,7 +189,7 @@ final class RoomStand {
       Access.Terms(owner: Self.owner, isSystem: system, administrators: system ? Self.administrators : nil), settings,
       Rooms.World(
         clock: hands.clock, timer: hands.timer, log: Log { [journal] in journal.value.append("\($0): \($1)") },
-        worker: Worker(), turns: turns, runner: runner, presence: means, keystores: keystores, rsa: rsa,
+        worker: worker, turns: turns, runner: runner, presence: means, keystores: keystores, rsa: rsa,
         credentials: nil,
         groups: { [lookedUp] in
           lookedUp.value.append($0)

@@ -20,11 +20,15 @@ package final class Attempts {
 
   /// The refusal of an attempt that comes too soon; nil if the attempt may be made now.
   func wait(for caller: Backoff.Source) -> Refusal? {
+    // The charge for an attempt that is still being checked is no failure yet, even if its caller has left or a lock
+    // has cut it off: a right secret takes it back. So its wait, of up to a minute, is not announced. PAM needs no key
+    // derivation here.
+    if caller.method != SlotKind.pam.name, deriving.contains(caller.uid) {
+      return .backingOff(method: caller.method, wait: 1000)
+    }
     let nanoseconds = backoff.wait(for: caller, now: vault.clock.boot())
-    if nanoseconds > 0 { return .backingOff(method: caller.method, wait: Int((nanoseconds + 999_999) / 1_000_000)) }
-    // PAM needs no key derivation here.
-    guard caller.method != SlotKind.pam.name, deriving.contains(caller.uid) else { return nil }
-    return .backingOff(method: caller.method, wait: 1000)
+    guard nanoseconds > 0 else { return nil }
+    return .backingOff(method: caller.method, wait: Int((nanoseconds + 999_999) / 1_000_000))
   }
 
   /// The failures that count against a caller now.
