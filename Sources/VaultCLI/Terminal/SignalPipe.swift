@@ -13,11 +13,12 @@ nonisolated(unsafe) private var signalPipeEnd: Int32 = -1
 /// earlier dispositions return, and signals that nobody read are raised again.
 struct SignalPipe: ~Copyable {
   /// The signals that end a program by default, except the ones that its own faults cause and the ones that cannot be
-  /// caught.
+  /// caught: after a fault, a handler that returns would meet the same fault again. abort(3) ends the program even if
+  /// its signal is caught.
   static let ending =
     [
-      SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGPIPE, SIGPOLL, SIGXCPU,
-      SIGPWR, SIGSTKFLT,
+      SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGPIPE, SIGPOLL,
+      SIGXCPU, SIGPWR, SIGSTKFLT,
     ] + Array(__libc_current_sigrtmin()...__libc_current_sigrtmax())
   /// The signals that stop a program by default.
   static let stopping = [SIGTSTP, SIGTTIN, SIGTTOU]

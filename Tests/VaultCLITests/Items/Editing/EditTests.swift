@@ -178,7 +178,7 @@ import VaultWire
 
   @Test(
     "the file is gone, too, when a signal ends the program, and the editor with it",
-    arguments: [SIGTERM, SIGHUP, SIGUSR1])
+    arguments: [SIGTERM, SIGHUP, SIGUSR1, SIGABRT])
   func signals(number: Int32) throws {
     let sandbox = try sandbox("")
     defer { sandbox.close() }
