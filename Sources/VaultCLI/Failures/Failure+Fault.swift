@@ -251,7 +251,8 @@ extension Failure {
   /// The advice for a daemon that is busy, or for a call that something has ended meanwhile.
   private static func advice(busy reason: String) -> String {
     if reason.hasSuffix("locked meanwhile") { return "unlock it, and try again" }
-    return reason.hasSuffix("meanwhile") ? "try again" : "try again when that is done"
+    // The second is that of a helper that has hung.
+    return reason.hasSuffix("meanwhile") || reason.hasSuffix("was ended") ? "try again" : "try again when that is done"
   }
 
   /// The seconds in words, rounded up. The number comes from the daemon and may be any.

@@ -38,5 +38,8 @@ enum Timeouts {
   /// The time for a TPM, because a discrete one needs seconds for a key.
   static let tpm2 = TimeAmount.seconds(20)
   /// The time for a new RSA key, because a small machine needs a minute for some keys.
-  static let rsa = TimeAmount.seconds(300)
+  static let rsaKey = TimeAmount.seconds(300)
+  /// The time for a signature by a large RSA key: some hundred times what the largest key takes, because the helper
+  /// runs at a low priority. All other signatures by large keys wait meanwhile, whoever asks.
+  static let rsaSignature = TimeAmount.seconds(60)
 }

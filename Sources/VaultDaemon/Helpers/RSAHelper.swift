@@ -6,19 +6,30 @@ internal import VaultWire
 
 /// The helper `vault-rsa`, which computes with one large RSA key and exits.
 final class RSAHelper: RSAProgram {
-  private let programs: HelperPrograms
+  /// The limits of a process. One that exceeds its limit is ended, even if it was stopped.
+  struct Limits {
+    var signature = Timeouts.rsaSignature
+    var key = Timeouts.rsaKey
+  }
 
-  init(_ programs: HelperPrograms) { self.programs = programs }
+  private let programs: HelperPrograms
+  private let limits: Limits
+
+  init(_ programs: HelperPrograms, limits: Limits = Limits()) {
+    self.programs = programs
+    self.limits = limits
+  }
 
   func ask(
     _ question: RSAQuestion, key: SecretBox?, then: @escaping (Result<SecretBox, RSAFailure>) -> Void,
     gone: @escaping () -> Void
   ) -> () -> Void {
-    let work: RSARequest.Work =
+    let (work, limit): (RSARequest.Work, TimeAmount) =
       switch question {
-      case .sign(_, let scheme, let digest): .sign(scheme: scheme, digest: digest)
-      case .check: .check
-      case .make(let bits, let comment): .make(bits: bits, comment: comment)
+      case .sign(_, let scheme, let digest): (.sign(scheme: scheme, digest: digest), limits.signature)
+      // The check makes one signature.
+      case .check: (.check, limits.signature)
+      case .make(let bits, let comment): (.make(bits: bits, comment: comment), limits.key)
       }
     let request = RSARequest(work, keyCount: key?.bytes.count ?? 0)
     let frame =
@@ -27,7 +38,7 @@ final class RSAHelper: RSAProgram {
     // call.
     let loop = programs.loop.assumeIsolated()
     let later = { loop.execute(gone) }
-    return programs.ask("vault-rsa", frame, within: Timeouts.rsa, gone: later) { answer in
+    return programs.ask("vault-rsa", frame, within: limit, gone: later) { answer in
       let result = Self.result(answer)
       loop.execute { then(result) }
     }
@@ -36,6 +47,8 @@ final class RSAHelper: RSAProgram {
   /// Returns the content of an answer, and destroys the answer.
   private static func result(_ answer: consuming Result<Frame, HelperFailure>) -> Result<SecretBox, RSAFailure> {
     switch consume answer {
+    case .failure(.tooSlow(let name, let seconds)):
+      return .failure(.unanswered("\(name) did not answer within \(seconds) s and was ended"))
     case .failure(let failure): return .failure(.unavailable("\(failure)"))
     case .success(let frame):
       switch RSAReply(frame) {

@@ -118,6 +118,7 @@ extension Items {
       found.isWaiting = true
       return .waits(wait)
     }
+    if let refusal = order?.refusal { throw refusal }
     switch consume result {
     case .made(let made): return .made(try made.get())
     case .waits(let wait):

@@ -2,6 +2,7 @@ import Testing
 import VaultBytes
 import VaultCore
 import VaultModel
+import VaultTesting
 
 @testable import VaultService
 
@@ -70,6 +71,49 @@ import VaultModel
     // A late answer of the first process goes nowhere.
     stand.rsa.asked[0].answer(.success(SecretBox(RoomStand.secret([1]))))
     #expect(try check(next) == nil)
+  }
+
+  private static let silence = "vault-rsa did not answer within 60 s and was ended"
+
+  @Test("that is not done in time is refused for now, is told in the log, and keeps nobody waiting") func unanswered()
+    throws
+  {
+    let (first, next) = (order(1), order(2))
+    #expect(try check(first) == nil && check(next) == nil)
+    let process = stand.rsa.asked[0]
+    process.answer(.failure(.unanswered(Self.silence)))
+    process.gone()
+    #expect(throws: Refusal.busy(Self.silence)) { _ = try check(first) }
+    #expect(stand.journal.value.count { $0.hasSuffix(Self.silence) } == 1)
+    #expect(called.value == [1, 2])
+    #expect(try check(next) == nil && stand.rsa.asked.count == 2)
+  }
+
+  @Test("for a signature that is not made in time is refused for now as well, and a second call has it made")
+  func unansweredSignature() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let made = try sandbox.run(
+      ["genpkey", "-quiet", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:3072"], program: "/usr/bin/openssl")
+    let text = Array(made.output.utf8)
+    let name = try ItemName("key")
+    let change = ItemChange(name: name, kind: .blob, use: .sign)
+    _ = try stand.items.set(change, .bytes(count: text.count), for: stand.administrator) { bytes in
+      for (index, byte) in text.enumerated() { bytes.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
+      return true
+    }
+    func sign(_ order: RSAOrder) throws -> Wait? {
+      let reading = Reading(name, for: stand.administrator)
+      return try stand.items.sign(reading, RoomStand.secret([1]), nil, order) { _ in }
+    }
+    let order = stand.items.rsaOrder(for: stand.administrator)
+    #expect(try sign(order) != nil)
+    let process = stand.rsa.asked[0]
+    process.answer(.failure(.unanswered(Self.silence)))
+    process.gone()
+    #expect(throws: Refusal.busy(Self.silence)) { _ = try sign(order) }
+    let next = stand.items.rsaOrder(for: stand.administrator)
+    #expect(try sign(next) != nil && stand.rsa.asked.count == 2)
   }
 
   @Test("ends at a lock, and so does what waits with a key") func lock() throws {

@@ -16,6 +16,8 @@ package final class RSAOrder {
   private var hasAsked = false
   /// The wait of the call; nil if it does not wait for an RSA key.
   private(set) var wait: Wait?
+  /// The refusal of the call, if it may work later; nil otherwise.
+  private(set) var refusal: Refusal?
   /// The id and the time of the token that is made; later attempts keep those of the first.
   var token: (id: String, now: Int64)?
 
@@ -29,7 +31,7 @@ package final class RSAOrder {
   deinit { works.leave(place) }
 
   /// Begins an attempt to answer the call.
-  func begin() { (hasAsked, wait) = (false, nil) }
+  func begin() { (hasAsked, wait, refusal) = (false, nil, nil) }
 
   /// Ends an attempt. If the attempt has not asked a question, the call gives up its place, so that it keeps no other
   /// call waiting.
@@ -41,7 +43,8 @@ package final class RSAOrder {
 
   /// A signature by a key. With a small key, the signature is made at once.
   ///
-  /// - Throws: an error, also while the signature of a large key is still to be made; ``wait`` is set in that case.
+  /// - Throws: an error, also while the signature of a large key is still to be made; ``wait`` is set in that case. If
+  ///   the work may be done later, ``refusal`` is set.
   func sign(
     _ message: RawSpan, by key: borrowing PrivateKey, _ scheme: SignatureScheme, of accessible: AccessClass
   ) throws(SigningError) -> [UInt8] {
@@ -56,7 +59,9 @@ package final class RSAOrder {
     } catch {
       switch error {
       case .busy(let reason): throw SigningError(reason)
-      case .failed(let failure): throw SigningError(failure.reason)
+      case .failed(let failure):
+        if case .unanswered(let reason) = failure { refusal = .busy(reason) }
+        throw SigningError(failure.reason)
       case .locked: throw SigningError("the vault was locked meanwhile")
       }
     }
@@ -75,6 +80,7 @@ package final class RSAOrder {
       case .busy(let reason): throw .busy(reason)
       case .failed(.refused(let reason)): throw .invalidValue(kind: "", reason: reason)
       case .failed(.unavailable(let reason)): throw .misconfigured(reason)
+      case .failed(.unanswered(let reason)): throw .busy(reason)
       case .locked: throw works.vault.locked
       }
     }

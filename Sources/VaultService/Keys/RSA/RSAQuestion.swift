@@ -16,10 +16,12 @@ package enum RSAFailure: Error, Hashable, Sendable {
   case refused(String)
   /// The program is not installed, or has ended.
   case unavailable(String)
+  /// The program did not answer in time, and was ended. The work may be done later.
+  case unanswered(String)
 
   package var reason: String {
     switch self {
-    case .refused(let reason), .unavailable(let reason): reason
+    case .refused(let reason), .unavailable(let reason), .unanswered(let reason): reason
     }
   }
 }

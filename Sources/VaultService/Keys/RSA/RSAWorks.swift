@@ -170,7 +170,8 @@ package final class RSAWorks: SecretHolder {
   private func start(_ place: Place, _ question: RSAQuestion, _ key: SecretBox?) {
     let lane = place.lane
     holding[ObjectIdentifier(place)] = place
-    let end = program.ask(question, key: key) { [weak place] result in
+    let end = program.ask(question, key: key) { [weak place, log = vault.log] result in
+      if case .failure(.unanswered(let reason)) = result { log.warning(reason) }
       // The place may have left the queues meanwhile.
       guard let place, case .running = place.state else { return }
       place.state = .done(question, result)
