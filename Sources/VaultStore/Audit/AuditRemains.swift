@@ -48,11 +48,12 @@ extension Keychain {
   /// in memory then come before it.
   private static let recordsToRekey = 8
 
-  /// The chains that a rekey left sealed to the old keys, and that were not set aside yet.
+  /// The chains that a rekey left sealed to the old keys, and that were not set aside yet. `isWhole` is false if the
+  /// search ended at a row with another fault.
   ///
   /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when the log's anchor is not the one that was stored
   ///   last.
-  func auditRemains() throws(VaultError) -> [AuditRemains] {
+  func auditRemains() throws(VaultError) -> (found: [AuditRemains], isWhole: Bool) {
     let anchor = try anchor()
     var position = anchor?.cut ?? .start
     var found: [AuditRemains] = []
@@ -80,7 +81,9 @@ extension Keychain {
       position.pass(chain)
       return true
     }
-    return found
+    // Nothing after unreadable chains at the end tells that a rekey left them so.
+    let last = try database.lastAuditRow()
+    return (found, begun == nil && last <= position.row)
   }
 
   /// Consecutive chains that cannot be read.
@@ -141,16 +144,17 @@ extension Keychain {
   /// that.
   ///
   /// - Parameter now: Unix seconds.
-  /// - Returns: the chains that were set aside; empty when there are none.
+  /// - Returns: the chains that were set aside; empty when there are none, and nothing is known to be wrong. A check in
+  ///   progress may still find a fault.
   /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when anything else is wrong with the log, or is known
   ///   to be wrong with the store; ``VaultError/storage(_:)``. Then nothing has changed.
   public func setAsideAuditRemains(now: Int64) throws(VaultError) -> [AuditRemains] {
     guard case .none = transaction.state else { throw .storage("a change is being made") }
     guard holdsAllKeys else { throw .locked }
-    let remains = try auditRemains()
+    let (remains, isWhole) = try auditRemains()
+    guard !remains.isEmpty || !isWhole || hasFailed else { return [] }
+    try checkForOthers(than: remains.map { AuditWalk.Fault($0) })
     guard !remains.isEmpty else { return [] }
-    let expected = remains.map { AuditWalk.Fault($0) }
-    try checkForOthers(than: expected)
     var anchor = try anchor() ?? AuditAnchor(cut: .start, joined: .start)
     anchor.aside = (anchor.aside + remains.map(\.rows)).sorted { $0.lowerBound < $1.lowerBound }
     // A note that cannot be written must not stay: the next attempt makes another one.
@@ -171,11 +175,13 @@ extension Keychain {
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when anything else is wrong.
   private func checkForOthers(than expected: [AuditWalk.Fault]) throws(VaultError) {
+    let known = Set(expected.map { Finding($0).text })
+    let met = [verdict.failure?.text].compactMap(\.self) + verdict.met.sorted()
+    if let other = met.first(where: { !known.contains($0) }) { throw .corrupt(other) }
     let walk = try AuditWalk(self, isTail: false)
     while try !walk.step(self, rows: .max) {}
-    let known = Set(expected.map { Finding($0).text })
-    let met = verdict.met.union(walk.faults.map { Finding($0).text })
-    if let other = met.first(where: { !known.contains($0) }) { throw .corrupt(other) }
+    let found = walk.faults.lazy.map { Finding($0).text }
+    if let other = found.first(where: { !known.contains($0) }) { throw .corrupt(other) }
   }
 
   private func note(_ remains: AuditRemains, _ now: Int64) throws(VaultError) {

@@ -94,7 +94,7 @@ extension AuditWalk {
 
   /// Reports the chains that a rekey left sealed to the old keys as such, in place of the faults that they look like.
   private func nameRemains(_ keychain: Keychain) {
-    for remains in (try? keychain.auditRemains()) ?? [] {
+    for remains in (try? keychain.auditRemains().found) ?? [] {
       let entries = remains.entries
       faults.removeAll { fault in
         guard let first = fault.first, entries.contains(first) else { return false }

@@ -145,8 +145,10 @@ import VaultModel
       _ = try keychain.verify()
       #expect(keychain.hasFailed, "\(note)")
       let before = try keychain.database.lastAuditRow()
-      let aside = try? keychain.setAsideAuditRemains(now: 6000)
-      #expect(aside?.isEmpty ?? true, "\(note)")
+      let error = #expect(throws: VaultError.self, "\(note)") {
+        _ = try keychain.setAsideAuditRemains(now: 6000)
+      }
+      #expect(error?.isCorrupt == true, "\(note): \(String(describing: error))")
       #expect(try keychain.hasFailed && keychain.database.lastAuditRow() == before, "\(note)")
     }
     let edits = [
@@ -163,6 +165,45 @@ import VaultModel
     try refused(try Self.harmed(tells: false).fixture, "no rekey")
     try refused(try Self.harmed(chains: 3, rekeyed: 5011).fixture, "chains of another time than the rekey")
     try refused(try Self.harmed(detail: Keychain.rekeyedWithLog).fixture, "a rekey that took the log along")
+  }
+
+  /// Makes a vault whose log has two chains and no such entries.
+  private static func other(_ edit: String? = nil) throws -> Fixture {
+    let fixture = try Fixture.withItems(4)
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.joinAudit(rows: .max) == [])
+    for _ in 0..<2 {
+      try AuditStoreTests.write(2, to: keychain)
+      keychain.endAuditChain()
+    }
+    try keychain.close()
+    if let edit { try fixture.sql(edit) }
+    return fixture
+  }
+
+  @Test("are not in a log that is whole, of which nothing is set aside, before a check and after one") func none()
+    throws
+  {
+    let fixture = try Self.other()
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.setAsideAuditRemains(now: 6000) == [])
+    #expect(try keychain.joinAudit(rows: .max) == [] && keychain.verify().isOK)
+    #expect(try keychain.setAsideAuditRemains(now: 6000) == [])
+  }
+
+  @Test(
+    "are not the only damage: without them, too, the fault is named, before any check where the chains show it",
+    arguments: [
+      "UPDATE audit SET sealed = CAST(sealed || x'00' AS BLOB) WHERE id = 2", "DELETE FROM audit WHERE id = 2",
+      "DELETE FROM vals WHERE item = (SELECT min(item) FROM vals)",
+    ])
+  func otherDamage(edit: String) throws {
+    let fixture = try Self.other(edit)
+    let keychain = try fixture.unlocked()
+    if edit.contains("audit") { expectCorrupt { _ = try keychain.setAsideAuditRemains(now: 6000) } }
+    _ = try keychain.verify()
+    #expect(keychain.hasFailed)
+    expectCorrupt { _ = try keychain.setAsideAuditRemains(now: 6000) }
   }
 
   @Test(
