@@ -47,13 +47,20 @@ package final class Items {
   }
 
   /// Everything about one item except its value.
-  package func item(_ name: ItemName, for caller: Caller) throws(Refusal) -> ItemInfo {
-    try vault.audit.recording(.find, caller, name) { id throws(Refusal) in
+  ///
+  /// - Parameter action: the action for which the item is looked for, as which a refusal is recorded.
+  package func item(
+    _ name: ItemName, for caller: Caller, to action: AuditAction = .find
+  ) throws(Refusal) -> ItemInfo {
+    var id: ItemID?
+    return try vault.audit.recording { () throws(Refusal) in
       let permit = try permit(.find, on: name, for: caller)
       let item = try item(name)
       id = item.id
       try check(.find, permit, item.name, item.policy, for: caller)
       return item
+    } end: { refusal in
+      vault.audit.record(refusal == nil ? .find : action, refusal.outcome, caller, item: name.text, id: id)
     }
   }
 

@@ -84,7 +84,7 @@ extension Keyring {
     _ path: KeyringPath, upTo longest: Int = .max, for caller: Caller, _ said: Said,
     _ answer: (_ contentType: String, RawSpan) -> Void
   ) throws(KeyringFault) -> Bool {
-    if isShut { throw .isLocked }
+    if isShut { throw locked(.get, path, for: caller) }
     let path = try resolve(path, for: caller)
     guard path.collection != .session else {
       if isSessionItem(at: path.element, longerThan: longest, for: caller) { return false }
@@ -106,12 +106,25 @@ extension Keyring {
     switch wait {
     case nil: return true
     case .room: return false
-    case .presence:
-      // The call may be about others, too, and be answered.
-      vault.audit.willRefuse(.locked, for: caller)
-      throw .isLocked
-    case .unlock, .bootKey, .approval, .confirmation, .signature: throw .isLocked
+    // The call may be about others, too, and be answered.
+    case .presence, .unlock, .bootKey: throw locked(.get, path, for: caller)
+    case .approval, .confirmation, .signature: throw .isLocked
     }
+  }
+
+  /// Records a call about an item that is refused because of a lock, with the item's name if that can be known now.
+  private func locked(_ action: AuditAction, _ path: KeyringPath, for caller: Caller) -> KeyringFault {
+    guard let path = try? resolve(path, for: caller) else { return .isLocked }
+    var item: ItemName?
+    if path.collection == .session {
+      item = KeyringID(path.element).flatMap(SessionItems.name)
+    } else {
+      item = try? name(of: path, for: caller)
+    }
+    guard let item else { return .isLocked }
+    let id = (try? keychain?.item(named: item))?.id
+    vault.audit.record(action, .locked, caller, item: item.text, id: id)
+    return .isLocked
   }
 
   private static func contentType(of kind: ItemKind) -> String {
@@ -175,9 +188,9 @@ extension Keyring {
 
   /// Gives an item a new value.
   package func set(_ secret: Secret, of path: KeyringPath, for caller: Caller) throws(KeyringFault) {
-    if isShut { throw .isLocked }
+    if isShut { throw locked(.set, path, for: caller) }
     let path = try resolve(path, for: caller)
-    let old = try own(path, for: caller)
+    let old = try own(path, to: .set, for: caller)
     var facts = old.facts
     // The time of the last change there stays: it says nothing about an item with another value than the first. As a
     // change of the facts, it would need the right to change them.
@@ -192,7 +205,7 @@ extension Keyring {
     label: String?, attributes: KeyringAttributes?, of path: KeyringPath, for caller: Caller
   ) throws(KeyringFault) {
     let path = try resolve(path, for: caller)
-    let old = try own(path, for: caller)
+    let old = try own(path, to: .set, for: caller)
     var facts = old.facts
     if let label { facts.label = label }
     if let attributes { facts.attributes = attributes }
@@ -214,7 +227,7 @@ extension Keyring {
       try session(.delete, .admin, path.element, for: caller) { id, _ throws(Refusal) in try ofSession.remove(id) }
       return itemChanged(path, .deleted)
     }
-    let old = try own(path, for: caller)
+    let old = try own(path, to: .delete, for: caller)
     guard !isLocked(old.item, for: caller) else { throw .isLocked }
     do throws(Refusal) { _ = try items.delete([old.item.name], isForGood: false, for: caller) } catch {
       throw KeyringFault(ofDeletion: error)
@@ -263,23 +276,29 @@ extension Keyring {
   }
 
   /// The item of a collection that can be changed here.
+  ///
+  /// - Parameter action: the change, as which a refusal is recorded.
   private func own(
-    _ path: KeyringPath, for caller: Caller
+    _ path: KeyringPath, to action: AuditAction, for caller: Caller
   ) throws(KeyringFault) -> (item: ItemInfo, facts: KeyringFacts) {
     guard path.collection != .shared else { throw .readOnly }
-    let item = try find(path, for: caller)
+    let item = try find(path, to: action, for: caller)
     guard let facts = item.keyring else { throw .noSuchObject }
     return (item, facts)
   }
 
   /// The item at a path, if the caller may know of it.
-  func find(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) -> ItemInfo {
+  ///
+  /// - Parameter action: the action for which it is looked for, as which a refusal is recorded.
+  func find(
+    _ path: KeyringPath, to action: AuditAction = .find, for caller: Caller
+  ) throws(KeyringFault) -> ItemInfo {
     let path = try resolve(path, for: caller)
     guard path.collection != .session else {
       return try session(.find, .find, path.element, for: caller) { id, _ throws(Refusal) in try ofSession.item(id) }
     }
     let name = try name(of: path, for: caller)
-    do throws(Refusal) { return try items.item(name, for: caller) } catch { throw KeyringFault(error) }
+    do throws(Refusal) { return try items.item(name, for: caller, to: action) } catch { throw KeyringFault(error) }
   }
 
   /// The name of the item at a path. Almost every item still has the name that it was made with.

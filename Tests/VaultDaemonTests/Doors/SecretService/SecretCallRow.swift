@@ -48,7 +48,7 @@ struct SecretCallRow {
   // Entries of several calls, and an answer.
   private static let unlock = "call ok secret-service: Unlock"
   private static let found = "find ok secret-service/login/ITEM"
-  private static let unfound = ["find denied secret-service/login/ITEM", isLocked]
+  private static let unset = ["set denied secret-service/login/ITEM", isLocked]
   private static let set = "set ok secret-service/login/ITEM"
   private static let search = "find ok keyring"
   /// Those of the portal's secret of a program that has none yet.
@@ -81,7 +81,8 @@ struct SecretCallRow {
     case .getSecrets:
       .init(
         "secret-service: GetSecrets", service, "ROOT", "'aoo', [c.item, c.other], c.session",
-        allowed: ["get ok secret-service/login/ITEM", "get ok secret-service/login/OTHER"], locked: ["call ok NAME"],
+        allowed: ["get ok secret-service/login/ITEM", "get ok secret-service/login/OTHER"],
+        locked: ["get locked secret-service/login/ITEM", "get locked secret-service/login/OTHER"],
         confined: ["get denied secret-service/login/ITEM", "get denied secret-service/login/OTHER"],
         failed: ["call ok NAME"], left: ["get ok secret-service/login/ITEM"])
     case .readAlias: .init("secret-service: ReadAlias", service, "ROOT", "'s', 'default'", allowed: [])
@@ -106,15 +107,16 @@ struct SecretCallRow {
     case .deleteItem:
       .init(
         "secret-service: Delete", item, "c.item", allowed: [found, "delete ok secret-service/login/ITEM"],
-        locked: [found], confined: ["find denied secret-service/login/ITEM"], failed: ["call ok NAME"])
+        locked: [found], confined: ["delete denied secret-service/login/ITEM"], failed: ["call ok NAME"])
     case .getSecret:
       .init(
         "secret-service: GetSecret", item, "c.item", "'o', c.session", allowed: ["get ok secret-service/login/ITEM"],
-        locked: refused, confined: ["get denied secret-service/login/ITEM", isLocked], failed: refused)
+        locked: ["get locked secret-service/login/ITEM", isLocked],
+        confined: ["get denied secret-service/login/ITEM", isLocked], failed: refused)
     case .setSecret:
       .init(
-        "secret-service: SetSecret", item, "c.item", "'(oayays)', c.secret", allowed: [found, set], locked: refused,
-        confined: unfound, failed: refused)
+        "secret-service: SetSecret", item, "c.item", "'(oayays)', c.secret", allowed: [found, set],
+        locked: ["set locked secret-service/login/ITEM", isLocked], confined: unset, failed: refused)
     case .closeSession: .init("secret-service: Close", session, "c.session", allowed: [])
     case .prompt:
       .init(
@@ -137,7 +139,7 @@ struct SecretCallRow {
     case .get:
       .init(
         "secret-service: properties", properties, "c.item", "'ss', SECRET + 'Item', 'Label'", allowed: [found],
-        confined: unfound, failed: refused)
+        confined: ["find denied secret-service/login/ITEM", isLocked], failed: refused)
     case .getAll:
       .init(
         "secret-service: properties", properties, "LOGIN", "'s', SECRET + 'Collection'", allowed: [search],
@@ -145,7 +147,7 @@ struct SecretCallRow {
     case .set:
       .init(
         "secret-service: a property", properties, "c.item", "'ssv', SECRET + 'Item', 'Label', text('new')",
-        allowed: [found, set], locked: [found, "set locked secret-service/login/ITEM", isLocked], confined: unfound,
+        allowed: [found, set], locked: [found, "set locked secret-service/login/ITEM", isLocked], confined: unset,
         failed: refused)
     }
   }
