@@ -112,7 +112,7 @@ final class Logind {
     let changes = try message.array(of: "{sv}") { () throws(BusError) in
       try message.entry(of: "sv") { () throws(BusError) in
         guard try message.string() == "LockedHint" else {
-          try message.skip("v")
+          try message.skip()
           return false
         }
         return try message.variant(of: "b", message.flag)
@@ -151,7 +151,7 @@ extension BusMessage {
     try variant(of: "(uo)") { () throws(BusError) in
       try structure(of: "uo") { () throws(BusError) in
         let uid = try unsigned()
-        try skip("o")
+        try skip()
         return uid
       }
     }
@@ -161,9 +161,10 @@ extension BusMessage {
   fileprivate func sessions(of uid: UInt32) throws(BusError) -> [String] {
     try array(of: "(susso)") { () throws(BusError) in
       try structure(of: "susso") { () throws(BusError) in
-        try skip("s")
+        try skip()
         let user = try unsigned()
-        try skip("ss")
+        try skip()
+        try skip()
         let path = try objectPath()
         return user == uid ? path : nil
       }

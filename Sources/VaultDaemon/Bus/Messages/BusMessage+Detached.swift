@@ -1,7 +1,7 @@
 internal import CSystemd
 internal import Glibc
 
-// Copies without descriptors.
+// Copies without descriptors, and other walks over values of any type.
 extension BusMessage {
   /// The bytes that each value counts beside its own: what it costs to read it.
   private static let cost = 16
@@ -40,6 +40,13 @@ extension BusMessage {
     return size
   }
 
+  /// Passes over the next value. sd_bus_message_skip(3) takes a step for each byte of an array, which is tens of
+  /// milliseconds for a long secret.
+  func skip() throws(BusError) {
+    var size = 0
+    guard try unsafe copyValue(to: nil, &size, .max) else { throw .malformed }
+  }
+
   private convenience init?(copyingHeaderOf message: OpaquePointer) {
     var made: OpaquePointer?
     let result = unsafe sd_bus_message_new_method_call(
@@ -57,45 +64,49 @@ extension BusMessage {
 
   /// Copies the values up to the end of the container that is being read, or only counts them if `copy` is nil.
   private func copyValues(to copy: OpaquePointer?, _ size: inout Int, _ most: Int) throws(BusError) {
-    while true {
-      var (kind, contents): (CChar, UnsafePointer<CChar>?) = (0, nil)
-      let result = unsafe sd_bus_message_peek_type(message, &kind, &contents)
-      guard result >= 0 else { throw .malformed }
-      if result == 0 { return }
-      size += Self.cost
-      var written: Int32 = 0
-      switch UInt8(bitPattern: kind) {
-      case UInt8(ascii: "a") where unsafe contents.map({ unsafe strcmp($0, "y") == 0 }) == true:
-        let byte = CChar(UInt8(ascii: "y"))
-        var (start, count): (UnsafeRawPointer?, Int) = (nil, 0)
-        // The result is 0 for an empty array, too.
-        guard unsafe sd_bus_message_read_array(message, byte, &start, &count) >= 0 else { throw .malformed }
-        size += count
-        if let copy = unsafe copy, size <= most {
-          written = unsafe sd_bus_message_append_array(copy, byte, start, count)
-        }
-      case UInt8(ascii: "a"), UInt8(ascii: "r"), UInt8(ascii: "e"), UInt8(ascii: "v"):
-        guard unsafe sd_bus_message_enter_container(message, kind, contents) > 0 else { throw .malformed }
-        if let copy = unsafe copy, unsafe sd_bus_message_open_container(copy, kind, contents) < 0 { throw .malformed }
-        try unsafe copyValues(to: copy, &size, most)
-        guard unsafe sd_bus_message_exit_container(message) >= 0 else { throw .malformed }
-        if let copy = unsafe copy { written = unsafe sd_bus_message_close_container(copy) }
-      case UInt8(ascii: "s"), UInt8(ascii: "o"), UInt8(ascii: "g"):
-        var text: UnsafePointer<CChar>?
-        guard unsafe sd_bus_message_read_basic(message, kind, &text) > 0, let text = unsafe text else {
-          throw .malformed
-        }
-        size += unsafe strlen(text)
-        if let copy = unsafe copy, size <= most { written = unsafe sd_bus_message_append_basic(copy, kind, text) }
-      case UInt8(ascii: "h") where unsafe copy != nil: throw .malformed
-      default:
-        // The longest basic value has 8 bytes.
-        var value: UInt64 = 0
-        guard unsafe sd_bus_message_read_basic(message, kind, &value) > 0 else { throw .malformed }
-        if let copy = unsafe copy { written = unsafe sd_bus_message_append_basic(copy, kind, &value) }
+    while try unsafe copyValue(to: copy, &size, most) {}
+  }
+
+  /// Copies the next value, or only counts it; false at the end of the container.
+  private func copyValue(to copy: OpaquePointer?, _ size: inout Int, _ most: Int) throws(BusError) -> Bool {
+    var (kind, contents): (CChar, UnsafePointer<CChar>?) = (0, nil)
+    let result = unsafe sd_bus_message_peek_type(message, &kind, &contents)
+    guard result >= 0 else { throw .malformed }
+    if result == 0 { return false }
+    size += Self.cost
+    var written: Int32 = 0
+    switch UInt8(bitPattern: kind) {
+    case UInt8(ascii: "a") where unsafe contents.map({ unsafe strcmp($0, "y") == 0 }) == true:
+      let byte = CChar(UInt8(ascii: "y"))
+      var (start, count): (UnsafeRawPointer?, Int) = (nil, 0)
+      // The result is 0 for an empty array, too.
+      guard unsafe sd_bus_message_read_array(message, byte, &start, &count) >= 0 else { throw .malformed }
+      size += count
+      if let copy = unsafe copy, size <= most {
+        written = unsafe sd_bus_message_append_array(copy, byte, start, count)
       }
-      if size > most { throw .tooMuch("the call has more than \(most) bytes") }
-      guard written >= 0 else { throw .failed }
+    case UInt8(ascii: "a"), UInt8(ascii: "r"), UInt8(ascii: "e"), UInt8(ascii: "v"):
+      guard unsafe sd_bus_message_enter_container(message, kind, contents) > 0 else { throw .malformed }
+      if let copy = unsafe copy, unsafe sd_bus_message_open_container(copy, kind, contents) < 0 { throw .malformed }
+      try unsafe copyValues(to: copy, &size, most)
+      guard unsafe sd_bus_message_exit_container(message) >= 0 else { throw .malformed }
+      if let copy = unsafe copy { written = unsafe sd_bus_message_close_container(copy) }
+    case UInt8(ascii: "s"), UInt8(ascii: "o"), UInt8(ascii: "g"):
+      var text: UnsafePointer<CChar>?
+      guard unsafe sd_bus_message_read_basic(message, kind, &text) > 0, let text = unsafe text else {
+        throw .malformed
+      }
+      size += unsafe strlen(text)
+      if let copy = unsafe copy, size <= most { written = unsafe sd_bus_message_append_basic(copy, kind, text) }
+    case UInt8(ascii: "h") where unsafe copy != nil: throw .malformed
+    default:
+      // The longest basic value has 8 bytes.
+      var value: UInt64 = 0
+      guard unsafe sd_bus_message_read_basic(message, kind, &value) > 0 else { throw .malformed }
+      if let copy = unsafe copy { written = unsafe sd_bus_message_append_basic(copy, kind, &value) }
     }
+    if size > most { throw .tooMuch("the call has more than \(most) bytes") }
+    guard written >= 0 else { throw .failed }
+    return true
   }
 }

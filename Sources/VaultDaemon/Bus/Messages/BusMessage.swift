@@ -119,9 +119,6 @@ enum BusValue {
     guard unsafe sd_bus_message_rewind(message, 1) >= 0 else { throw .malformed }
   }
 
-  /// Skips values of `types`.
-  func skip(_ types: String) throws(BusError) { try check(unsafe sd_bus_message_skip(message, types)) }
-
   /// Enters a variant, whose value is read next; false when its value has another type.
   func enterVariant(of type: String) -> Bool {
     unsafe sd_bus_message_enter_container(message, Self.type("v"), type) > 0

@@ -27,7 +27,7 @@ struct BusCredentials {
         case "ProcessFD":
           if let descriptor { close(descriptor) }
           descriptor = try message.variant(of: "h", message.file)
-        default: try message.skip("v")
+        default: try message.skip()
         }
       }
     }

@@ -123,7 +123,7 @@ extension SecretServiceDoor {
   private func createItem(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
     let (collection, message) = (try collection(request.path), request.message)
     let properties = try properties(message)
-    try message.skip("(\(Self.secretTypes))")
+    try message.skip()
     let replaces = try message.flag()
     if keyring.isLocked(collection, for: peer.caller) { throw .isLocked }
     guard replaces else { return try create(properties, in: collection, replacing: nil, request, peer) }
@@ -148,7 +148,7 @@ extension SecretServiceDoor {
   ) throws(BusError) {
     // The secret is read last, so that it is not in memory twice while the call waits.
     try request.message.rewind()
-    try request.message.skip("a{sv}")
+    try request.message.skip()
     let secret = try secret(request.message, peer)
     let path = try asked { () throws(KeyringFault) in
       try keyring.make(

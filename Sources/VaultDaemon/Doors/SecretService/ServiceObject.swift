@@ -258,7 +258,7 @@ extension SecretServiceDoor {
           one.label = try message.variant(of: "s") { () throws(BusError) in try message.string() }
         case Self.itemName + ".Attributes":
           one.attributes = try message.variant(of: "a{ss}") { () throws(BusError) in try attributes(message) }
-        default: try message.skip("v")
+        default: try message.skip()
         }
         return one
       }
