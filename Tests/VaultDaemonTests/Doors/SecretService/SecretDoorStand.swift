@@ -211,7 +211,7 @@ final class SecretDoorStand: Sendable {
 
   /// In it, ADDRESS, ARMED and WAY stand for the bus, for ``armed`` and for the way.
   private static let prelude = """
-    import os, dbus, dbus.bus, dbus.lowlevel
+    import os, signal, dbus, dbus.bus, dbus.lowlevel
     NAME, ROOT = 'org.freedesktop.secrets', '/org/freedesktop/secrets'
     LOGIN, SECRET = ROOT + '/collection/login', 'org.freedesktop.Secret.'
     PORTAL, DESKTOP = '/org/freedesktop/portal/desktop', 'org.freedesktop.portal.Desktop'
@@ -251,14 +251,17 @@ final class SecretDoorStand: Sendable {
         self.bus.request_name(DESKTOP, 7)
         file = dbus.types.UnixFd(file)
         return ['osha{sv}', self.handle, 'org.example.' + self.name, file, table()]
-      # Has the call begun, which is the next one of the connection.
       def send(self, path, interface, member, signature, *values):
         message = dbus.lowlevel.MethodCallMessage(NAME, path, interface, member)
         message.append(*values, signature=signature)
         self.bus.send_message(message)
+        self.bus.flush()
+      # Has the call begun, which is the next one of the connection.
+      def begin(self, *call):
+        self.send(*call)
         self.service('ReadAlias', 's', 'default')
       def retrieve(self, file):
-        self.send(PORTAL, 'org.freedesktop.impl.portal.Secret', 'RetrieveSecret', *self.wish(file))
+        self.begin(PORTAL, 'org.freedesktop.impl.portal.Secret', 'RetrieveSecret', *self.wish(file))
     def lock():
       bus = dbus.bus.BusConnection('ADDRESS')
       try: bus.call_blocking(NAME, ROOT, SECRET + 'Service', 'Lock', 'ao', ([LOGIN],), timeout=60)
@@ -276,7 +279,10 @@ final class SecretDoorStand: Sendable {
         if os.fork(): os._exit(0)
         while os.getppid() == own: pass
       arm(name)
-      try: (c.call if is_answered or 'WAY' in ('wrong', 'orphaned') else c.send)(where, interface, member, *what)
+      if 'WAY' == 'left' and not is_answered:
+        c.send(where, interface, member, *what)
+        signal.pause()
+      try: (c.call if is_answered or 'WAY' in ('wrong', 'orphaned') else c.begin)(where, interface, member, *what)
       except dbus.DBusException as error: return error.get_dbus_name().split('.')[-1]
       return ''
     def walk(name, interface, member, item, other, made, *call):
@@ -287,7 +293,7 @@ final class SecretDoorStand: Sendable {
       if not pid:
         os.close(read)
         try: error = make(name, interface, member, (item, other, made), *call)
-        except BaseException as failure: error = type(failure).__name__
+        except BaseException as failure: error = repr(failure).replace(' ', '_')
         os.write(write, error.encode())
         os._exit(0)
       os.close(write)
