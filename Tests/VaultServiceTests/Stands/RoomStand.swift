@@ -258,18 +258,23 @@ final class RoomStand {
     return stand
   }
 
-  /// Closes the store and opens it again, as a starting daemon does; with the boot key by default.
-  func restart(withBootKey: Bool = true) throws {
+  /// Wipes all keys and closes the store. A test that makes many stands ends each of them: the rooms hold one another,
+  /// and each key has pages of its own.
+  func end() {
     vault.wipe()
     vault.closeStore()
+  }
+
+  /// Closes the store and opens it again, as a starting daemon does; with the boot key by default.
+  func restart(withBootKey: Bool = true) throws {
+    end()
     vault.openStore(because: .start)
     if withBootKey { try openWithBootKey() }
   }
 
   /// Edits the store as an adversary does while no daemon runs, and opens it again, without a key.
   func edit(_ statement: String) throws {
-    vault.wipe()
-    vault.closeStore()
+    end()
     try sandbox.editStore(statement)
     vault.openStore(because: .start)
   }

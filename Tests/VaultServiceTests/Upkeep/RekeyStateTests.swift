@@ -43,6 +43,7 @@ import VaultModel
   private static func keeps(_ state: PendingState, after step: Int) throws -> Bool {
     let stand = try PendingState.stand()
     let rooms = stand.rooms
+    defer { rooms.end() }
     let (keychain, stranger) = (try rooms.vault.keychain(), RoomStand.caller(4711))
     let (old, words) = (keychain.publicKey, String(repeating: "x", count: 930))
     let note = "\(state) after step \(step)"
@@ -89,6 +90,7 @@ import VaultModel
     "deposits that an unlock is taking in are all taken in, before the takeover or after it", arguments: [1, 10, 100])
   func deposits(count: Int) throws {
     let rooms = try RoomStand.unlocked(system: true)
+    defer { rooms.end() }
     try GrantTests.give(rooms, "user:990", "own/*", "deposit,set")
     rooms.vault.lock(because: .asked)
     for number in 0..<count {
