@@ -33,10 +33,13 @@ struct AuditAge {
 
 extension Keychain {
   /// The age of the log at the time `now`, in Unix seconds.
-  func auditAge(at now: Int64) -> Int64 {
+  func auditAge(at now: Int64) -> Int64 { auditAge(at: now, (try? knownAuditAge()) ?? nil) }
+
+  /// The age of the log at the time `now`, given what ``knownAuditAge()`` has returned.
+  func auditAge(at now: Int64, _ known: AuditAge?) -> Int64 {
     guard let last = lastAuditChain else { return 0 }
     let steps = AuditChain.age(at: now, since: last.time, last.age)
-    return ((try? knownAuditAge()) ?? nil)?.age(at: now, of: steps) ?? steps
+    return known?.age(at: now, of: steps) ?? steps
   }
 
   /// The time at which the last chain began, and the age of the log at that time; nil when there is none. Before the

@@ -240,8 +240,8 @@ extension Keychain {
     let seed = RandomBytes.secret(count: 32)
     // If this used another public key than the one stored last, somebody else could read the chain and write it anew.
     let publicKey = try noticing { () throws(VaultError) in try checkedPublicKey() }
-    let age = auditAge(at: now)
     let known = try noticing { () throws(VaultError) in try knownAuditAge() }
+    let age = auditAge(at: now, known)
     let found = try noticing { () throws(VaultError) in try storedEnd() } ?? AuditEnd(.start, chain: 0)
     var before = bound.audit.take()
     let (end, written): (AuditPosition, AuditPosition)

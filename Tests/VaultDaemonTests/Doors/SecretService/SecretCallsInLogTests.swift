@@ -37,7 +37,7 @@ import VaultModel
       let process = try #require(made[call], "\(call)")
       let known = try #require(stand.known[call], "\(call)")
       var told = entries.filter { $0.caller?.pid == process.pid }.map { text($0, known) }
-      // When its process ends, a request that waits for room in a pipe is looked at again.
+      // A request that waits for room in a pipe is looked at again at the end of its process.
       let gotten = "get ok secret-service/login/NEW"
       if let first = told.firstIndex(of: gotten) {
         told = Array(told[...first]) + told[(first + 1)...].filter { $0 != gotten }
