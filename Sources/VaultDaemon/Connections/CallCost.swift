@@ -1,5 +1,3 @@
-internal import VaultService
-
 /// The part of a user's share of the loop that a call is charged to. Each door decides the cost of each of its calls in
 /// a switch without a default. Work that continues later, beside the loop or in separate turns, does not count.
 enum CallCost {
@@ -8,14 +6,4 @@ enum CallCost {
   /// A higher cost: the call writes, walks over many records, or computes with a private key. It waits for the user's
   /// turn in the line of works.
   case work
-}
-
-extension UserShare {
-  /// The line that the calls of a cost are charged to.
-  func line(of cost: CallCost) -> Line {
-    switch cost {
-    case .answer: answers
-    case .work: works
-    }
-  }
 }

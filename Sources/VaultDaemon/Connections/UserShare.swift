@@ -93,3 +93,13 @@ final class UserShare {
   /// The bytes that are not read yet, of all connections that are counted together with this uid's.
   var unreadTogether: Int { isStranger ? strangers.unreadBytes : unreadBytes }
 }
+
+extension UserShare {
+  /// The line that the calls of a cost are charged to.
+  func line(of cost: CallCost) -> Line {
+    switch cost {
+    case .answer: answers
+    case .work: works
+    }
+  }
+}

@@ -77,6 +77,7 @@ final class BusPeers {
   var begin: (BusRequest, BusPeer) throws(BusError) -> Void = { _, _ in }
   var refuses: (BusRequest, BusPeer, BusError) -> Void = { _, _, _ in }
   var confinement: (Caller) -> String? = { _ in nil }
+  var cost: (BusRequest) -> CallCost = { _ in .answer }
   var canDecide: (BusPeer, @escaping () -> Void) -> Bool = { _, _ in true }
   var known: [String: BusPeer] = [:]
   /// Makes the peer of this name.

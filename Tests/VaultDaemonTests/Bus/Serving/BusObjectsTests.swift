@@ -233,7 +233,7 @@ import VaultTesting
               while start < end:
                 chunk = memory.read(min(end - start, 64 << 20))
                 for n, data in enumerate(secrets):
-                  counts[n] += sum(data[i:i + 8] in chunk for i in range(0, len(data), len(data) // 8))
+                  counts[n] += sum(data[i:i + 8] in chunk for i in range(0, len(data) - 7, len(data) // 3))
                 start += max(1, len(chunk))
             except OSError: pass
         return counts
