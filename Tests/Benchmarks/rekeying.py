@@ -1,17 +1,25 @@
-"""How long a new vault key takes beside another user, without any right, who floods the daemon with searches."""
+"""How long a new vault key takes beside a flood of another user: of searches without any right, and of granted writes."""
 
 import os, signal, time
 from granting import Machine
 from report import ROUNDS, line, ratio
 
-USER, ITEMS, CONNECTIONS, QUERY = 5001, 900, 10, 950
+USER, WRITER, ITEMS, CONNECTIONS, QUERY = 5001, 5002, 900, 10, 950
+
+
+def search(vault, number):
+    return vault.frame("Find", {"query": f"name~{number}".ljust(QUERY, "x")})
+
+
+def write(vault, number):
+    return vault.frame("Set", {"name": f"flood/{number % 100}", "value": str(number), "update": True})
 
 
 class Flood:
-    """Sends a search over each connection every millisecond, and takes the answers, until it is stopped."""
+    """Sends a call over each connection every millisecond, and takes the answers, until it is stopped."""
 
-    def __init__(self, vault):
-        clients = [vault.connect(USER) for _ in range(CONNECTIONS)]
+    def __init__(self, vault, user, call):
+        clients = [vault.connect(user) for _ in range(CONNECTIONS)]
         self.pid = os.fork()
         if self.pid:
             for client in clients:
@@ -26,8 +34,7 @@ class Flood:
                 try:
                     if not frames[client]:
                         number += 1
-                        query = {"query": f"name~{number}".ljust(QUERY, "x")}
-                        frames[client] = vault.frame("Find", query)
+                        frames[client] = call(vault, number)
                     frames[client] = frames[client][client.send(frames[client]):]
                     while client.recv(1 << 16):
                         pass
@@ -56,16 +63,20 @@ def run(sandbox):
     vault = sandbox.adopt(Machine(sandbox.folder("rekeying")))
     vault.fill(ITEMS)
     vault.be_reachable()
-    pairs = []
-    for _ in range(ROUNDS):
-        quiet = rekey(vault)
-        flood = Flood(vault)
-        pairs.append((rekey(vault), quiet))
-        flood.stop()
-    print(f"\na new vault key for {ITEMS} items, and the same beside {CONNECTIONS} searches of {QUERY} bytes a millisecond of"
-          " another user (ms)")
-    value, flooded, quiet = ratio(pairs)
-    line("in quiet", quiet, unit="ms")
-    line("beside the flood", flooded, unit="ms")
-    line("the one to the other", value, "<= 2", value <= 2, "x")
+    with vault.connect() as connection:
+        vault.ask(connection, "Grant", {"subject": f"user:{WRITER}", "items": "flood/*", "rights": ["set"]})
+        for number in range(100):
+            vault.ask(connection, "Set", {"name": f"flood/{number}", "value": "v"})
+    print(f"\na new vault key for {ITEMS} items, and the same beside {CONNECTIONS} calls a millisecond of another user (ms)")
+    for title, user, call in ((f"searches of {QUERY} bytes", USER, search), ("granted writes", WRITER, write)):
+        pairs = []
+        for _ in range(ROUNDS):
+            quiet = rekey(vault)
+            flood = Flood(vault, user, call)
+            pairs.append((rekey(vault), quiet))
+            flood.stop()
+        value, flooded, quiet = ratio(pairs)
+        line("in quiet", quiet, unit="ms")
+        line(f"beside {title}", flooded, unit="ms")
+        line("the one to the other", value, "<= 2", value <= 2, "x")
     vault.stop()
