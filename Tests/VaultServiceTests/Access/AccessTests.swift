@@ -135,6 +135,23 @@ import VaultStore
     #expect(throws: Refusal.presenceRequired("open", .password)) { try stand.value("open") }
   }
 
+  @Test("a key that is never read is copied for nobody without the right admin, whatever else the caller may do")
+  func neverRead() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    let change = ItemChange(name: try ItemName("key"), use: .mac, neverRead: true)
+    _ = try stand.items.set(change, .generated(.key(.hmac)), for: stand.administrator) { _ in true }
+    let (key, copy) = (try ItemName("key"), try ItemName("copy"))
+    func makeCopy() throws -> Int {
+      try stand.items.copy(key, to: copy, replacing: false, evenExpired: false, for: RoomStand.caller(990))
+    }
+    try GrantTests.give(stand, "user:990", "**", "get,set,find,deposit,watch,use")
+    #expect(throws: Refusal.neverRead("key")) { try makeCopy() }
+    #expect(try GrantTests.found(stand, stand.administrator) == ["key"])
+    try GrantTests.give(stand, "user:990", "**", "admin")
+    #expect(try makeCopy() == 1)
+    #expect(try stand.items.item(copy, for: stand.administrator).policy.isNeverRead)
+  }
+
   @Test("no code by a counter is given out whose successor could not be stored") func notStored() throws {
     let stand = try RoomStand.unlocked()
     try stand.set("a", kind: .totp, "otpauth://hotp/x?secret=MY&counter=0")
