@@ -151,6 +151,30 @@ extension GrantTests {
     #expect(counts(book, 990) == 0)
   }
 
+  @Test("that differ in one class alone do not count there, whichever stronger class is known") func edited() throws {
+    func grant(_ pattern: String, _ rights: Rights) throws -> GrantRecord.Content {
+      .grant(
+        Grant(subject: try Subject(parsing: "user:990"), pattern: try ItemPattern(pattern), rights: rights, created: 1))
+    }
+    let real = GrantRecord(try grant("a", Rights(.get)))
+    let parts = CallerParts(RoomStand.caller(990), isSystem: true)
+    for content in [try grant("a", .all), try grant("**", Rights(.get))] {
+      var edited = real
+      edited.content = content
+      // The classes are in order from the strongest to the weakest.
+      for (place, weaker) in AccessClass.allCases.enumerated() {
+        for stronger in AccessClass.allCases.prefix(place) {
+          var book = GrantBook()
+          book.load(stronger, [real])
+          book.load(weaker, [edited])
+          let found = book.grants(for: parts)
+          #expect(found[weaker]?.isEmpty == true, "\(weaker) beside \(stronger)")
+          #expect(found[stronger]?.map(\.grant.rights) == [Rights(.get)], "\(stronger) beside \(weaker)")
+        }
+      }
+    }
+  }
+
   @Test("are revoked also where nobody can read them yet: they never come to count") func coming() throws {
     let stand = try RoomStand.unlocked(system: true)
     try stand.set("own/a")

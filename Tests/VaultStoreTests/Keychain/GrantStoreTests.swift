@@ -74,6 +74,30 @@ import VaultModel
     for accessible in AccessClass.allCases { #expect(throws: VaultError.self) { try again.grants(of: accessible) } }
   }
 
+  @Test("do not count in the class in which alone one was changed or put back", arguments: AccessClass.allCases)
+  func oneClass(accessible: AccessClass) throws {
+    for isPutBack in [false, true] {
+      let (fixture, records) = try Self.fixture()
+      if isPutBack {
+        let rows = try fixture.copied("grants", where: "class = \(accessible.rawValue)")
+        let keychain = try fixture.unlocked()
+        try keychain.changeGrants(removing: [records[0].id], adding: [], now: 2001)
+        try keychain.close()
+        try fixture.putBack(rows)
+      } else {
+        try fixture.sql(
+          "UPDATE grants SET sealed = CAST(sealed || x'00' AS BLOB) WHERE class = \(accessible.rawValue)")
+      }
+      let keychain = try fixture.unlocked()
+      for other in AccessClass.allCases where other != accessible {
+        #expect(try keychain.grants(of: other) == (isPutBack ? [records[1]] : records), "\(other)")
+      }
+      #expect(throws: VaultError.self, "\(isPutBack)") { try keychain.grants(of: accessible) }
+      #expect(keychain.integrity == .failed)
+      #expect(try !keychain.verify().isOK, "\(isPutBack)")
+    }
+  }
+
   @Test("that somebody forges with the boot key alone are for always items alone") func weaker() throws {
     let (fixture, _) = try Self.fixture()
     // With that key, somebody can make only one class's record count: the other classes keep theirs.
