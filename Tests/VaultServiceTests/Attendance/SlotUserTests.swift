@@ -35,4 +35,15 @@ import VaultStore
     let end: Waiter.End = isUnable ? .nobody : .dismissed
     #expect(call.end == end)
   }
+
+  @Test("is told of the vault's state, and neither of a failed unlock nor of a failed check") func notices() throws {
+    let administrator = try stand.attend(AttendanceStand.process(11, uid: 0))
+    #expect(administrator.take() == ["attending"])
+    stand.vault.hooks.unlockFailed(AttendanceStand.process(70, uid: 991))
+    stand.attendance.happened(.integrityFailed("a record is missing"))
+    #expect(administrator.take() == ["notice failed-unlock 991", "notice integrity a record is missing"])
+    #expect(agent.take() == [])
+    stand.lock()
+    #expect(agent.take() == ["notice locked"])
+  }
 }
