@@ -1,4 +1,5 @@
 import Testing
+import VaultCore
 import VaultModel
 import VaultStore
 
@@ -36,5 +37,41 @@ import VaultStore
     try stand.unlock()
     #expect(stand.vault.hidesNames == false)
     #expect(try stand.items.emptyTrash(after: nil, for: stand.administrator).gone == 2)
+  }
+
+  @Test(
+    "are in no entry of the log that waits in memory once the vault is locked, also where they are hidden later",
+    arguments: [false, true])
+  func entries(isLater: Bool) throws {
+    var settings = VaultSettings()
+    settings.hideNames = !isLater
+    let stand = try RoomStand.unlocked(settings, system: true)
+    let audit = stand.vault.audit
+    let recordings: [(String) -> Void] = [
+      { audit.record(.set, .ok, stand.administrator, item: "asked \($0)") },
+      { audit.record(.deposit, .ok, for: .user(990), item: "left \($0)", detail: "") },
+      { audit.add(.delete, .ok, item: "gone \($0)") },
+    ]
+    for record in recordings {
+      let count = audit.block.count
+      record("unlocked")
+      #expect(audit.block.count == count + 1)
+    }
+    stand.vault.lock(because: .asked)
+    if isLater {
+      settings.hideNames = true
+      stand.rooms.reconfigure(settings)
+    }
+    #expect(audit.block.count == 0)
+    for record in recordings {
+      record("locked")
+      #expect(audit.block.count == 0)
+    }
+    #expect(try stand.vault.keychain().hasUnwrittenAudit)
+    try stand.unlock()
+    let told = try AuditTests.told(stand)
+    for entry in ["set ok asked", "deposit ok left", "delete ok gone"] {
+      for state in ["unlocked", "locked"] { #expect(told.contains("\(entry) \(state)"), "\(told)") }
+    }
   }
 }
