@@ -67,6 +67,27 @@ import VaultModel
     #expect(try again.verify().isOK)
   }
 
+  @Test(
+    "a cut by age takes whole chains up to a gap, and nothing beyond it, so that the gap is not forgotten",
+    arguments: [(3, 0), (6, 0), (8, 8), (11, 8), (13, 16)] as [(Int64, Int64)])
+  func gap(row: Int64, gone: Int64) throws {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.joinAudit(rows: .max) == [])
+    // Each chain has five rows: its beginning, and four records of two entries each.
+    for _ in 0..<4 {
+      try AuditStoreTests.write(4, to: keychain)
+      keychain.endAuditChain()
+    }
+    #expect(try keychain.database.lastAuditRow() == 20)
+    // Somebody takes a row out of the open store.
+    try keychain.database.dropAudit(row)
+    #expect(try keychain.cutAudit(toBytes: .max, olderThan: 0, now: 5000) == gone)
+    #expect(keychain.auditFacts.cut == gone)
+    #expect(try keychain.database.firstAuditRow() == 5 * gone / 8 + 1)
+    #expect(try !keychain.verify().isOK)
+  }
+
   /// Adds a chain of a cold start to the log, as somebody can who has the file and perhaps the boot key.
   private static func forge(_ fixture: Fixture, time: Int64, age: Int64, withBootKey: Bool) throws {
     let forger = try fixture.open()
