@@ -10,15 +10,43 @@ final class ScriptedDaemon: Sendable {
   private let listener: Int32
   private let calls = Calls()
 
-  private final class Calls: Sendable { let counts = Mutex<[String: Int]>([:]) }
+  private final class Calls: Sendable {
+    let counts = Mutex<[String: Int]>([:])
+
+    /// Counts a call, and returns the number of earlier ones of the method.
+    func note(_ method: String) -> Int {
+      counts.withLock { counts in
+        counts[method, default: 0] += 1
+        return counts[method, default: 0] - 1
+      }
+    }
+  }
+
+  /// A call: the method's name without its interface, and the parameters.
+  struct Call {
+    let method: String
+    let parameters: [String: Any]
+
+    fileprivate init(_ frame: ArraySlice<UInt8>) {
+      let message = (try? JSONSerialization.jsonObject(with: Data(frame))) as? [String: Any]
+      method = (message?["method"] as? String)?.split(separator: ".").last.map(String.init) ?? ""
+      parameters = message?["parameters"] as? [String: Any] ?? [:]
+    }
+  }
 
   /// - Parameters:
   ///   - replies: the messages for a call, sent one after another, by the method's name.
   ///   - otherwise: the messages for any other method.
-  init(
+  convenience init(
     _ sandbox: Sandbox, _ replies: [String: [String]],
     otherwise: [String] = [#"{"error":"io.vaultd.Vault.NoVault"}"#]
   ) throws {
+    try self.init(sandbox) { call, _ in replies[call.method] ?? otherwise }
+  }
+
+  /// - Parameter answer: returns the messages for a call, sent one after another. It also gets the number of earlier
+  ///   calls of the same method.
+  init(_ sandbox: Sandbox, answer: @escaping @Sendable (_ call: Call, _ earlier: Int) -> [String]) throws {
     socket = sandbox.home + "/socket"
     listener = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard unsafe vault_bind_unix(listener, socket) == 0, listen(listener, 8) == 0 else {
@@ -29,9 +57,7 @@ final class ScriptedDaemon: Sendable {
         let peer = accept(listener, nil, nil)
         guard peer >= 0 else { break }
         Thread.detachNewThread {
-          ScriptedDaemon.serve(peer, replies, otherwise) { method in
-            calls.counts.withLock { $0[method, default: 0] += 1 }
-          }
+          ScriptedDaemon.serve(peer) { call in answer(call, calls.note(call.method)) }
           Glibc.close(peer)
         }
       }
@@ -42,12 +68,10 @@ final class ScriptedDaemon: Sendable {
   /// Ends the daemon. A test calls this itself, so that the daemon lives until then.
   func close() { shutdown(listener, Int32(SHUT_RDWR)) }
 
-  /// Returns the number of calls of a method in `replies`.
+  /// Returns the number of calls of a method.
   func heard(_ method: String) -> Int { calls.counts.withLock { $0[method] ?? 0 } }
 
-  private static func serve(
-    _ peer: Int32, _ replies: [String: [String]], _ otherwise: [String], _ note: (String) -> Void
-  ) {
+  private static func serve(_ peer: Int32, _ answer: (Call) -> [String]) {
     var heard: [UInt8] = []
     while true {
       var bytes = [UInt8](repeating: 0, count: 4096)
@@ -55,13 +79,9 @@ final class ScriptedDaemon: Sendable {
       guard count > 0 else { return }
       heard += bytes.prefix(count)
       while let end = heard.firstIndex(of: 0) {
-        let call = String(decoding: heard[..<end], as: UTF8.self)
+        let call = Call(heard[..<end])
         heard.removeSubrange(...end)
-        let method = replies.keys.first { key in
-          ["io.vaultd.Vault", "org.varlink.service"].contains { call.contains("\"\($0).\(key)\"") }
-        }
-        if let method { note(method) }
-        for reply in method.flatMap({ replies[$0] }) ?? otherwise {
+        for reply in answer(call) {
           let message = Array(reply.utf8) + [0]
           _ = unsafe send(peer, message, message.count, Int32(MSG_NOSIGNAL))
         }
