@@ -15,6 +15,8 @@ struct RequestStand {
     for item in items { try rooms.set(item) }
   }
 
+  init(_ rooms: RoomStand) { self.rooms = rooms }
+
   var access: Access { rooms.access }
   var pending: [PendingRequest] { access.requests.pending }
 
