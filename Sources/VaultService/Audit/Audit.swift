@@ -260,6 +260,12 @@ package final class Audit: SecretHolder {
   /// Notes that a store was opened.
   func opened() { isEnding = false }
 
+  /// Seals each entry as soon as it is made, from now until the next unlock, so that no name waits in memory.
+  func hideNames() {
+    sealsAtOnce = true
+    if block.count > 0 { endBlock() }
+  }
+
   /// Handles an unlock: the entries from before it are checked, and vouched for if all are whole.
   func unlocked(_ keychain: Keychain) {
     sealsAtOnce = false

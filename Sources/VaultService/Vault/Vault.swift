@@ -158,6 +158,7 @@ package final class Vault {
     case .open(let keychain):
       kind = .cold
       audit.opened()
+      if settings.hideNames { audit.hideNames() }
       if keychain.isCopy { log.error("\(Upkeep.copied.text): \(Upkeep.copied.advice ?? "")") }
       if keychain.hadUnfinishedChange {
         log.warning("the last change in vault.db-wal was not completed, and was dropped")
@@ -376,6 +377,7 @@ package final class Vault {
     audit.record(.settings, .ok, caller, detail: changed.isEmpty ? nil : changed.joined(separator: ", "))
     audit.reconfigure(new.audit)
     if hidesNow, state.kind == .locked { lock(because: state.cause) }
+    if hidesNow, state.kind == .cold { audit.hideNames() }
     policy.idleAfter = new.idle
     policy.maximumAge = new.maximumAge
     timerFired()

@@ -40,6 +40,28 @@ import VaultStore
   }
 
   @Test(
+    "are in no entry of the log that waits in memory before the first unlock, also where they are hidden later",
+    arguments: [false, true])
+  func cold(isLater: Bool) throws {
+    var settings = VaultSettings()
+    settings.hideNames = !isLater
+    let stand = try RoomStand.unlocked(settings)
+    try stand.restart()
+    let audit = stand.vault.audit
+    if isLater {
+      audit.record(.get, .denied, stand.administrator, item: "asked first")
+      #expect(audit.block.count > 0)
+      settings.hideNames = true
+      stand.rooms.reconfigure(settings)
+    }
+    #expect(audit.block.count == 0)
+    audit.record(.get, .denied, stand.administrator, item: "asked cold")
+    #expect(audit.block.count == 0)
+    try stand.unlock()
+    #expect(try AuditTests.told(stand).contains("get denied asked cold"))
+  }
+
+  @Test(
     "are in no entry of the log that waits in memory once the vault is locked, also where they are hidden later",
     arguments: [false, true])
   func entries(isLater: Bool) throws {
