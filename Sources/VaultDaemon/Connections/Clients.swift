@@ -27,6 +27,8 @@ final class Clients {
   private var closed = 0
   /// The buffer for requests that are read without waiting.
   private var incoming = Incoming()
+  /// The buffer for the rest of long requests.
+  private var rest = Incoming(size: Incoming.most)
   /// The number of refused clients that are still connected.
   private(set) var lingering = 0
   private let owner: UInt32
@@ -137,6 +139,16 @@ final class Clients {
     if count > 0 { incoming.lend(count, body) }
     swap(&incoming, &self.incoming)
     return count > 0
+  }
+
+  /// Lends the bytes that have arrived at a socket, up to ``Incoming/most``; returns their number.
+  func takeRest(from socket: ClientSocket, _ body: (RawSpan) -> Void) -> Int {
+    var rest = Incoming(size: Incoming.most)
+    swap(&rest, &self.rest)
+    let count = rest.receive(from: socket)
+    if count > 0 { rest.lend(count, body) }
+    swap(&rest, &self.rest)
+    return count
   }
 
   /// Returns the process that made a connection, if it runs.

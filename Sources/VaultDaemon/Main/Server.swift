@@ -45,6 +45,7 @@ enum Server {
   ) throws {
     let options = channel.syncOptions
     try options?.setOption(.allocator, value: WipingAllocator.allocator)
+    try options?.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Intake.piece))
     // One read gets a whole frame, unless the frame is long; a second read would only get EAGAIN.
     try options?.setOption(.maxMessagesPerRead, value: 1)
     // `printf … | socat` closes its half before the answer comes, and so does a service manager.

@@ -112,6 +112,13 @@ struct ClientSocket {
 
   private static let begun: Int32 = 2
 
+  /// True when the other end sends no more, although bytes that it has sent may be left.
+  var isFinished: Bool {
+    guard channel.isActive else { return false }
+    var polled = pollfd(fd: descriptor, events: Int16(VAULT_POLLRDHUP), revents: 0)
+    return unsafe poll(&polled, 1, 0) > 0
+  }
+
   /// Another descriptor of the same socket, which stays connected when NIO closes its own.
   func duplicate() -> CInt? {
     guard channel.isActive else { return nil }

@@ -125,6 +125,15 @@ package final class Turns {
     charge(now - began > Self.answer ? works : line, now - began, now: now)
   }
 
+  /// Charges the time of `work` to this line, without the parts that the work has charged itself.
+  package func charge<R>(_ line: Line, for work: () -> R) -> R {
+    let (began, before) = (now(), spent)
+    let result = work()
+    let end = now()
+    charge(line, max(0, end - began - (spent - before)), now: end)
+    return result
+  }
+
   /// Charges the time since the last charge to this line, for what the loop itself did for it while several users ask.
   package func chargeLoop(_ line: Line) {
     let now = now()

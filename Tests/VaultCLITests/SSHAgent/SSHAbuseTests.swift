@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import VaultTesting
 
@@ -103,6 +104,27 @@ import VaultTesting
       let clients = try (0..<30).map { _ in try sandbox.join() }
       for client in clients { client.send(Array(repeatElement(sent, count: 30).joined())) }
       for client in clients { for number in 0..<90 { #expect(try client.code() == codes[number % 3]) } }
+    }
+  }
+
+  @Test("one that closes its half behind many requests gets every answer") func halfClosed() throws {
+    try withAgent { sandbox, own in
+      let bodies: [[UInt8]] = [.list, .sign(own, .login(own, .zeros(32))), .unknown + .zeros(1000)]
+      let codes: [UInt8] = [12, 14, 5]
+      let load = Array(repeatElement(bodies.flatMap { [UInt8].string($0) }, count: 70).joined())
+      let client = try sandbox.join()
+      #expect(try client.code(.list) == 12)
+      // The agent finds the requests together with the end.
+      try sandbox.signalDaemon(SIGSTOP)
+      let sent = client.sendWithoutWaiting(load)
+      client.finishSending()
+      try sandbox.signalDaemon(SIGCONT)
+      #expect(sent == load.count)
+      for number in 0..<210 {
+        let found = try client.code()
+        #expect(found == codes[number % 3], "\(number)")
+      }
+      #expect(try client.code() == nil)
     }
   }
 

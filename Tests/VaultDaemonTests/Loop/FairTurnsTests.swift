@@ -223,6 +223,17 @@ import Testing
     #expect(answers.finish == 30_000 && works.finish > 3_000_000)
   }
 
+  @Test("a piece of work that charges a part of itself to another line is charged for the rest") func rest() {
+    let stand = Stand()
+    let (answers, works) = (Line(of: 1), Line(of: 1))
+    let result = stand.turns.charge(works) {
+      stand.now += 20_000
+      #expect(stand.ask(answers, 30))
+      return stand.now
+    }
+    #expect(result == 50_000 && answers.finish == 30_000 && works.finish == 20_000)
+  }
+
   @Test("a user's own work of two kinds makes nobody look sooner") func kinds() {
     let stand = Stand()
     let (answers, works) = (Line(of: 1), Line(of: 1))

@@ -9,9 +9,12 @@ extension SSHAgentConnection {
   /// clients.
   private static let slice = 32
 
-  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    intake = Intake(context.channel, socket, of: self, door.clients, door.turns)
+  }
 
-  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+  func handlerRemoved(context: ChannelHandlerContext) { (self.context, intake) = (nil, nil) }
 
   func channelActive(context: ChannelHandlerContext) {
     guard peer.uid == door.owner, door.admits(self), let process = PeerProcess(at: socket, peer),
@@ -27,13 +30,24 @@ extension SSHAgentConnection {
     let buffer = unwrapInboundIn(data)
     defer { WipingAllocator.wipeInPlace(buffer) }
     anticipation.cameBack(now: door.vault.clock.monotonic())
+    intake?.loopHasRead(buffer.readableBytes)
     unsafe buffer.withUnsafeReadableBytes { bytes in
       // The span ends with the closure.
       take(unsafe RawSpan(_unsafeBytes: bytes))
     }
   }
 
-  func channelReadComplete(context: ChannelHandlerContext) { for _ in 0..<Self.slice where !lookAgain() { return } }
+  func channelReadComplete(context: ChannelHandlerContext) {
+    intake?.goOn()
+    for _ in 0..<Self.slice where !lookAgain() { return }
+  }
+
+  func takeRest(_ bytes: RawSpan) { take(bytes) }
+
+  func hasSentAll() {
+    isEnded = true
+    if !isAnswering { close() }
+  }
 
   /// Takes the client's next request if it comes at once, without a turn of the loop for it.
   private func lookAgain() -> Bool {
@@ -56,10 +70,7 @@ extension SSHAgentConnection {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case .inputClosed? = event as? ChannelEvent {
-      isEnded = true
-      if !isAnswering { close() }
-    }
+    if case .inputClosed? = event as? ChannelEvent { intake?.loopHasEnded() }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { close() }

@@ -7,7 +7,7 @@ internal import VaultSigning
 
 /// The connection of one client of the ssh-agent. It takes in the client's requests, and answers each before it handles
 /// the next.
-final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
+final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
@@ -16,6 +16,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
   let peer: Peer
   let share: UserShare
   var context: ChannelHandlerContext?
+  var intake: Intake?
   var peerProcess: PeerProcess?
   /// The process that connected, as far as it is known; nil when the client gets no answers.
   var caller: Caller?
@@ -29,8 +30,6 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
   private var isLockedMeanwhile = false
   /// True from a request to the end of its answer. Everything that the client sends meanwhile waits.
   private(set) var isAnswering = false
-  /// True while the channel reads further bytes of the client.
-  private var isReading = true
   /// True once the client sends no more.
   var isEnded = false
   /// The time at which the client last sent something, as ``Clients/heardNext()`` counts.
@@ -95,7 +94,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
     }
     // While a request waits for its answer, reading stops once as many bytes as the longest frame are held; the rest
     // waits in the socket.
-    setReading(!isAnswering || inbound.count < AgentRequest.maximumFrame)
+    intake?.isAllowed = !isAnswering || inbound.count < AgentRequest.maximumFrame
     if isEnded, !isAnswering { close() }
   }
 
@@ -181,12 +180,6 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
       refuse(error.reason, error.outcome)
       return false
     }
-  }
-
-  private func setReading(_ isReading: Bool) {
-    guard isReading != self.isReading else { return }
-    self.isReading = isReading
-    try? context?.channel.syncOptions?.setOption(.autoRead, value: isReading)
   }
 
   // MARK: Answers

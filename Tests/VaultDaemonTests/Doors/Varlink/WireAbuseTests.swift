@@ -1,5 +1,6 @@
 import CLinux
 import Foundation
+import Glibc
 import Testing
 import VaultTesting
 
@@ -87,6 +88,23 @@ import VaultTesting
       client.send(frame: status)
       client.finishSending()
       #expect(try client.reply().string("state") == "new")
+      #expect(try client.receive() == nil)
+    }
+  }
+
+  @Test("a client that closes its half behind many calls gets every answer") func halfClosedBehindMany() throws {
+    try withDaemon { (sandbox) throws in
+      let client = try sandbox.client()
+      #expect(try client.call("Status").error == nil)
+      let call = status.replacing("}", with: String(repeating: " ", count: 1000) + "}")
+      let frame = Array(call.utf8) + [0]
+      // The daemon finds the calls together with the end.
+      try sandbox.signalDaemon(SIGSTOP)
+      let sent = client.sendWithoutWaiting(Array(repeatElement(frame, count: 90).joined()))
+      client.finishSending()
+      try sandbox.signalDaemon(SIGCONT)
+      #expect(sent == 90 * frame.count)
+      for _ in 0..<90 { #expect(try client.reply().string("state") == "new") }
       #expect(try client.receive() == nil)
     }
   }

@@ -12,11 +12,13 @@ extension VarlinkConnection {
       context.channel, socket, of: plaintextClient, share, plaintext: door.plaintext, clock: door.vault.clock)
     outbox.onProgress = { [weak self] in self?.clientHasRead() }
     self.outbox = outbox
+    intake = Intake(context.channel, socket, of: self, clients, door.turns)
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
     self.context = nil
     outbox = nil
+    intake = nil
     socket = nil
     // NIO cleans up closed channels one after the other, so other users are served in between.
     lookAround(amongEvents: false)
@@ -83,12 +85,14 @@ extension VarlinkConnection {
     defer { WipingAllocator.wipeInPlace(buffer) }
     guard !isClosing else { return }
     input.anticipation.cameBack(now: door.vault.clock.monotonic())
+    intake?.loopHasRead(buffer.readableBytes)
     buffer.withBytes { take($0) }
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
     outbox?.flush()
     lookAround(amongEvents: true)
+    if !isClosing { intake?.goOn() }
     for _ in 0..<Self.slice where !lookAgain() { return }
   }
 
@@ -120,8 +124,18 @@ extension VarlinkConnection {
   }
 
   /// Switches the loop's reading on or off.
-  func readOn() {
-    try? context?.channel.syncOptions?.setOption(.autoRead, value: input.isAccepting && !input.isPaused)
+  func readOn() { intake?.isAllowed = input.isAccepting && !input.isPaused }
+
+  func takeRest(_ bytes: RawSpan) {
+    guard !isClosing else { return }
+    take(bytes)
+    outbox?.flush()
+  }
+
+  func hasSentAll() {
+    input.isEnded = true
+    if isLingering { return abandon() }
+    if current.onCancel == nil && !input.isScheduled { closeOnceRead() }
   }
 
   /// True when the client's next request is the next thing to do for it.
@@ -159,11 +173,7 @@ extension VarlinkConnection {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case .inputClosed? = event as? ChannelEvent {
-      input.isEnded = true
-      if isLingering { return abandon() }
-      if current.onCancel == nil && !input.isScheduled { closeOnceRead() }
-    }
+    if case .inputClosed? = event as? ChannelEvent { intake?.loopHasEnded() }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -10,7 +10,7 @@ internal import VaultWire
 /// A call that cannot be answered at once holds the connection (``hold(withName:_:)``); everything that the client
 /// sends meanwhile waits. Everything runs on the event loop. This file contains the interface for the door. Extensions
 /// contain the handlers that NIO calls, the taking of calls from the bytes that were read, and the end of a connection.
-final class VarlinkConnection: SecretHolder, ChannelInboundHandler, Sender {
+final class VarlinkConnection: SecretHolder, ChannelInboundHandler, Sender, ReadClient {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
@@ -39,6 +39,7 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler, Sender {
 
   var context: ChannelHandlerContext?
   var outbox: Outbox?
+  var intake: Intake?
   /// The client's socket, set by the code that made the channel, or found in the channel.
   var socket: ClientSocket?
   var isClosing = false
