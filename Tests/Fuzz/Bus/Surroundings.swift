@@ -95,6 +95,9 @@ final class BusPeers {
 
   func holder(of peer: BusPeer) -> AnyHashable { AnyHashable(ObjectIdentifier(peer.line)) }
 
+  /// Inputs are short, and some of their secrets are to be long.
+  func isLong(_ request: BusRequest) -> Bool { request.size >= 160 }
+
   func refuse(_ error: BusError, later: (@escaping () -> Void) -> Void, _ isMeant: (BusRequest) -> Bool) {}
 
   func take(_ request: BusRequest, _ work: @escaping Work) {

@@ -43,7 +43,8 @@ final class BusPeers {
   var begin: (BusRequest, BusPeer) throws(BusError) -> Void = { _, _ in }
   /// Called with each call of a known caller that is refused before it is begun. Set once.
   var refuses: (BusRequest, BusPeer, BusError) -> Void = { _, _, _ in }
-  /// Returns the cost of a call: an answer may be given at once although the turn is over. Set once.
+  /// Returns the cost of a call: an answer may be given at once although the turn is over. A long call has a turn of its
+  /// own in any case. Set once.
   var cost: (BusRequest) -> CallCost = { _ in .answer }
   /// Returns false if nothing can be decided about a peer now, and then runs the closure once that is possible. Set
   /// once.
@@ -111,14 +112,18 @@ final class BusPeers {
     later { for request in refused { request.fail(error) } }
   }
 
+  /// True for a call whose values have so many bytes that each part of what is done for it takes long.
+  func isLong(_ request: BusRequest) -> Bool { request.size >= limits.long }
+
   /// Has a call answered now, in a later turn, or when its caller is known.
   func take(_ request: BusRequest, _ work: @escaping Work) {
     do throws(BusError) {
       let client = if let client = known[request.sender] { client } else { try admit(request.sender) }
       client.heard = clients.heardNext()
       try count(request, of: client)
-      if let peer = client.peer, client.calls.isEmpty, mayAnswer(client, peer, request),
-        turns.mayGo(peer.line, isShort: cost(request) == .answer)
+      let isAnswer = cost(request) == .answer
+      if !isLong(request), let peer = client.peer, client.calls.isEmpty, mayAnswer(client, peer, request),
+        turns.mayGo(peer.line, isShort: isAnswer)
       {
         return answer(request, of: client, for: peer, work)
       }
@@ -182,7 +187,7 @@ final class BusPeers {
 
   /// True if a call may be begun now; a long one waits for others that are begun.
   private func mayBegin(_ request: BusRequest, of client: BusClient, for peer: BusPeer) -> Bool {
-    guard request.size >= limits.long else { return true }
+    guard isLong(request) else { return true }
     let holder = holder(of: peer)
     let own = begun.filter { $0.peer.map { self.holder(of: $0) == holder } ?? false }
     func fits(_ clients: [BusClient], _ most: Int) -> Bool {
@@ -246,7 +251,7 @@ final class BusPeers {
       return schedule(client, peer)
     }
     client.isAnswering = true
-    if request.size >= limits.long {
+    if isLong(request) {
       client.begun = request.size
       begun.append(client)
     }

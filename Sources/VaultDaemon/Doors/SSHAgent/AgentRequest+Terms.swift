@@ -29,12 +29,14 @@ extension AgentRequest {
   /// The cost of a request that cannot be read and is refused.
   static let costOfUnreadable = CallCost.answer
 
-  /// The cost of a request. It is known only once the request is read, which is done in the line of the user's answers.
+  /// The cost of a request.
   var cost: CallCost {
     switch self {
-    // A signature with a large RSA key is made in a helper, beside the loop.
-    case .list, .sign, .add, .remove, .removeAll, .lock, .unlock, .bind, .query, .unknownExtension, .unsupported:
+    case .list, .add, .remove, .removeAll, .lock, .unlock, .bind, .query, .unknownExtension, .unsupported:
       .answer
+    // A signature with a large RSA key is made in a helper beside the loop. What the loop does for it is charged.
+    case .sign:
+      .work
     }
   }
 }

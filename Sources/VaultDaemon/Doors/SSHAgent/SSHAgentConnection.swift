@@ -80,7 +80,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient 
       if let caller, !door.access.canDecide(about: caller, otherwise: { [weak self] in self?.handleLater(count) }) {
         continue
       }
-      guard left == 0 || !door.turns.mayGo(line) else {
+      guard left == 0 || !door.turns.mayGo(line(of: count)) else {
         left -= 1
         handle(count)
         continue
@@ -100,7 +100,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient 
 
   /// Handles the first request in the user's next turn.
   private func handleLater(_ count: Int) {
-    door.turns.wait(line) { [weak self] in
+    door.turns.wait(line(of: count)) { [weak self] in
       guard let self else { return }
       // An answer may be written before `handle` returns, while the request is still in the buffer.
       isProcessing = true
@@ -110,8 +110,18 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient 
     }
   }
 
-  /// The line in which the user's requests get their turns.
+  /// The line in which the connection continues, and in which calls that have waited are made again.
   var line: Line { share.answers }
+
+  /// The line in which the first request gets its turn, by its cost.
+  private func line(of count: Int) -> Line {
+    // A lock may have wiped the request.
+    guard count <= AgentRequest.maximumFrame, inbound.count >= 4 + count else {
+      return share.line(of: AgentRequest.costOfUnreadable)
+    }
+    let cost = inbound.withBytes { bytes in (try? AgentRequest(bytes.extracting(4..<4 + count)))?.cost }
+    return share.line(of: cost ?? AgentRequest.costOfUnreadable)
+  }
 
   /// The size of the first request, once all of it is there, or once it is known to be too long. Ends the connection if
   /// the request is empty.

@@ -126,30 +126,30 @@ extension SecretServiceDoor {
     try message.skip()
     let replaces = try message.flag()
     if keyring.isLocked(collection, for: peer.caller) { throw .isLocked }
-    guard replaces else { return try create(properties, in: collection, replacing: nil, request, peer) }
-    let search = try asked { () throws(KeyringFault) in
-      try keyring.search(properties.attributes, in: collection, isExact: true, for: peer.caller)
-    }
-    step(search, of: request, peer) { [weak self] result in
-      do throws(BusError) {
-        let found = try result.get().first?.path
-        // The item to replace may be one that nobody can read now.
-        if found == nil, self?.keyring.mayMiss(peer.caller, in: collection) == true { throw .isLocked }
-        try self?.create(properties, in: collection, replacing: found, request, peer)
-      } catch {
-        request.fail(error)
+    try withSecret(of: request, after: 1, peer) { [unowned self] secret throws(BusError) in
+      guard replaces else { return try create(properties, secret, in: collection, replacing: nil, request, peer) }
+      let search = try asked { () throws(KeyringFault) in
+        try keyring.search(properties.attributes, in: collection, isExact: true, for: peer.caller)
+      }
+      step(search, of: request, peer) { [weak self] result in
+        do throws(BusError) {
+          let found = try result.get().first?.path
+          // The item to replace may be one that nobody can read now.
+          if found == nil, self?.keyring.mayMiss(peer.caller, in: collection) == true { throw .isLocked }
+          // Nothing comes between the search and the change.
+          try self?.create(properties, secret, in: collection, replacing: found, request, peer)
+        } catch {
+          request.fail(error)
+        }
       }
     }
   }
 
   private func create(
-    _ properties: Properties, in collection: CollectionID, replacing old: KeyringPath?, _ request: BusRequest,
-    _ peer: BusPeer
+    _ properties: Properties, _ secret: ReadSecret, in collection: CollectionID, replacing old: KeyringPath?,
+    _ request: BusRequest, _ peer: BusPeer
   ) throws(BusError) {
-    // The secret is read last, so that it is not in memory twice while the call waits.
-    try request.message.rewind()
-    try request.message.skip()
-    let secret = try secret(request.message, peer)
+    let secret = try secret()
     let path = try asked { () throws(KeyringFault) in
       try keyring.make(
         properties.label ?? "", properties.attributes, secret, in: collection, replacing: old,

@@ -15,9 +15,11 @@ extension SecretServiceDoor {
         },
         .init("SetSecret", takes: ["secret": "(oayays)"]) { [unowned self] request, peer throws(BusError) in
           let path = try item(request.path)
-          let secret = try secret(request.message, peer)
-          try asked { () throws(KeyringFault) in try keyring.set(secret, of: path, for: peer.caller) }
-          request.reply()
+          try withSecret(of: request, peer) { [unowned self] secret throws(BusError) in
+            let secret = try secret()
+            try asked { () throws(KeyringFault) in try keyring.set(secret, of: path, for: peer.caller) }
+            request.reply()
+          }
         },
       ],
       properties: [

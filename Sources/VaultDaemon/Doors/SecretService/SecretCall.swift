@@ -64,10 +64,15 @@ enum SecretCall: String, CaseIterable {
   /// The cost of a call. A search, and an answer with many secrets, are made in parts, each in a turn of its own.
   var cost: CallCost {
     switch self {
-    case .openSession, .createCollection, .searchService, .unlock, .lock, .getSecrets, .readAlias, .setAlias,
-      .deleteCollection, .searchCollection, .createItem, .deleteItem, .getSecret, .setSecret, .closeSession, .prompt,
-      .dismiss, .retrieveSecret, .closeRequest, .get, .getAll, .set:
+    // A person waits for an unlock or a lock. The list of a collection's items is made in parts, like a search.
+    case .unlock, .lock, .readAlias, .getSecret, .closeSession, .prompt, .dismiss, .closeRequest, .get, .getAll:
       .answer
+    case .createCollection, .setAlias, .deleteCollection, .createItem, .deleteItem, .setSecret, .set, .searchService,
+      .searchCollection, .getSecrets:
+      .work
+    // Both compute with a private key or make a secret.
+    case .openSession, .retrieveSecret:
+      .work
     }
   }
 }
