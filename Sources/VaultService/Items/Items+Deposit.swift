@@ -6,7 +6,7 @@ internal import VaultStore
 package struct DepositAnswer: Hashable, Sendable {
   /// The number of the deposit while it waits or is kept aside, for administrators.
   package var number: Int?
-  /// True when the deposit waits for the next unlock.
+  /// True when the deposit waits for the next unlock, or for the end of one.
   package var isWaiting = false
   /// The version that the deposit made.
   package var version: Int?
@@ -151,7 +151,8 @@ extension Items {
     }
   }
 
-  /// Leaves the deposit in ``valueInHand``. The unlocked vault takes it in at once.
+  /// Leaves the deposit in ``valueInHand``. The unlocked vault takes it in at once. While an unlock still reads the
+  /// other deposits, it waits like these, and that unlock takes it in.
   ///
   /// - Parameter note: notes the result for the entries of the call.
   private func leave(
@@ -160,7 +161,7 @@ extension Items {
   ) throws(Refusal) -> Left {
     let author = author(caller)
     do throws(VaultError) {
-      guard vault.state.kind == .unlocked else {
+      guard vault.state.kind == .unlocked, !keychain.isReadingDeposits else {
         return try vault.audit.taking(
           effect: { () throws(VaultError) in
             let number = try keychain.leaveDeposit(valueInHand, stamp, for: accessible, by: author)

@@ -17,13 +17,15 @@ package struct ToldDeposit: Sendable {
 
 // The handling of deposits: taking them in, keeping them aside, accepting and dropping them.
 extension Items {
-  /// Takes in the deposits that were left while the vault was locked, until a time.
+  /// Takes in the deposits that were left while the vault was locked, until a time. The table of deposits is read
+  /// first, and if that takes until then, nothing is taken in yet.
   ///
   /// - Parameter end: the time, in `CLOCK_MONOTONIC` nanoseconds.
   /// - Returns: the number of deposits that were taken in, and the number of those kept aside.
   func takeInDeposits(
     _ waiting: inout WaitingDeposits, _ keychain: Keychain, until end: Int64
   ) throws(VaultError) -> (stored: Int, kept: Int) {
+    guard try keychain.readDeposits(isTimeUp: { vault.clock.monotonic() >= end }) else { return (0, 0) }
     var taken: [TakenDeposit] = []
     func take() throws(VaultError) -> [Int64] {
       try keychain.takeInDeposits(&waiting, now: vault.clock.wall()) { [access] in
@@ -86,16 +88,21 @@ extension Items {
       detail: "\(taken.words), left by \(depositor.author)")
   }
 
-  /// The next deposits above a number that wait or are kept aside, for an administrator.
-  package func deposits(after number: Int, limit: Int) throws(Refusal) -> [ToldDeposit] {
+  /// The next deposits above a number that wait or are kept aside, for an administrator: as many as one turn reads,
+  /// possibly none.
+  ///
+  /// - Returns: the deposits, and the number above which the next call continues; nil once there are no more.
+  package func deposits(after number: Int, limit: Int) throws(Refusal) -> (told: [ToldDeposit], next: Int?) {
     let keychain = try vault.keychain()
     do throws(VaultError) {
-      return try keychain.toldDeposits(after: Int64(number), limit: limit).map { told in
+      let (found, next) = try keychain.tellDeposits(after: Int64(number), limit: limit)
+      let told = found.map { told in
         ToldDeposit(
           number: Int(told.number), obstacle: told.obstacle, isWaiting: told.isWaiting, item: told.item,
           size: told.size,
           time: told.time, author: told.depositor?.author, isBox: told.isBox)
       }
+      return (told, next.map { Int($0) })
     } catch { throw Refusal(error) }
   }
 
@@ -106,8 +113,9 @@ extension Items {
     _ number: Int, isAccepted: Bool, for caller: Caller
   ) throws(Refusal) -> (name: ItemName?, version: Int?) {
     let text = "deposit \(number)"
-    let told = try? vault.keychain().toldDeposits(after: Int64(max(1, number)) - 1, limit: 1).first
-    let name = told.flatMap { $0.number == Int64(number) ? $0.item?.name : nil }
+    let isTold = number > 0 && vault.openKeychain?.isReadingDeposits == false
+    let told = isTold ? (try? vault.keychain().toldDeposit(Int64(number))) : nil
+    let name = told?.item?.name
     let detail = "\(text) \(isAccepted ? "accepted" : "dropped")"
     return try vault.audit.recording(.deposit, caller, name?.text, detail: detail) { entry throws(Refusal) in
       if let name { entry.item = identity(of: name) }
@@ -120,6 +128,7 @@ extension Items {
   ) throws(Refusal) -> (name: ItemName?, version: Int?) {
     let keychain = try vault.keychain()
     guard vault.state.kind == .unlocked else { throw vault.locked }
+    guard !keychain.isReadingDeposits else { throw .busy("the deposits are still being read; try again") }
     let now = vault.clock.wall()
     do throws(VaultError) {
       guard isAccepted else {

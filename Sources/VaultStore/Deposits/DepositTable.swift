@@ -2,7 +2,8 @@ internal import VaultBytes
 import VaultCore
 import VaultModel
 
-/// The known content of the table of deposits. The table is read once, and this copy is updated with each change.
+/// The known content of the table of deposits. The table is read once for each unlock, in the steps of ``DepositWalk``,
+/// and this copy is updated with each change.
 struct DepositTable {
   typealias Sizes = (count: Int, bytes: Int)
 
@@ -123,28 +124,19 @@ extension Database.DepositOutline {
 
 // The known content of the table of deposits, and changes to the table.
 extension Keychain {
-  /// Returns the known content of the table of deposits, after reading the table if necessary.
+  /// Returns the known content of the table of deposits. If it is not known, all of the table is read at once.
   ///
   /// - Parameter verified: true to check that the rows that are kept aside or remembered are those that were stored
   ///   last.
   /// - Throws: ``VaultError/corrupt(_:)``, also when that check fails; ``VaultError/storage(_:)``.
   @discardableResult
   func knownDeposits(verified: Bool = false) throws(VaultError) -> DepositTable {
+    if verified { while try !checkDeposits(records: .max) {} }
     if bound.depositTable == nil {
       var table = DepositTable()
       let outlines = try database.depositOutlines { table.add(foreign: $0, waiting: $1) }
       for outline in outlines { table.add(outline) }
       bound.depositTable = table
-    }
-    if verified, bound.depositTable?.isVerified != true {
-      var found = RecordSet()
-      // Waiting deposits were counted above, and can be large, so they are not read here. A row that counted and cannot
-      // be read is missing from this set, which then differs.
-      try database.eachCountedDeposit { (row: DepositRow) throws(VaultError) in found.insert(try mark(row)) }
-      guard try classRecord(.whenUnlocked).sets[Self.depositsPlace] == found else {
-        throw Self.otherDeposits
-      }
-      bound.depositTable?.isVerified = true
     }
     return bound.depositTable ?? DepositTable()
   }
@@ -152,32 +144,35 @@ extension Keychain {
   /// Stores a new row; a transaction must be open.
   func add(_ row: DepositRow) throws(VaultError) {
     try database.insertDeposit(row)
-    if row.isCounted { try noteDeposit(.insert, row) }
-    bound.depositTable?.add(row.outline)
+    try noteDeposit(.insert, row)
   }
 
   /// Replaces a row by another one of the same number; a transaction must be open.
   func replace(_ old: DepositRow, by new: DepositRow) throws(VaultError) {
-    if old.isCounted { try noteDeposit(.remove, old) }
+    try noteDeposit(.remove, old)
     try database.updateDeposit(new)
-    if new.isCounted { try noteDeposit(.insert, new) }
-    bound.depositTable?.remove(old.outline)
-    bound.depositTable?.add(new.outline)
+    try noteDeposit(.insert, new)
   }
 
   /// Removes a row; a transaction must be open.
   func remove(_ row: DepositRow) throws(VaultError) {
-    if row.isCounted { try noteDeposit(.remove, row) }
+    try noteDeposit(.remove, row)
     try database.deleteDeposit(row.row)
-    bound.depositTable?.remove(row.outline)
   }
 
-  /// Removes all rows, in whatever condition they are; a transaction must be open.
-  func clearDeposits() throws(VaultError) {
-    let stored = try classRecord(.whenUnlocked).sets[Self.depositsPlace]
-    try database.deleteDeposits()
-    changes.clear(Self.depositsPlace, .whenUnlocked, stored: stored)
-    bound.depositTable = nil
+  /// Removes the first rows, in whatever condition they are and as many as make up `records`; true when none is left. A
+  /// transaction must be open.
+  func clearDeposits(records: Int) throws(VaultError) -> Bool {
+    forgetDeposits()
+    let removed = try database.deleteDeposits(records: records)
+    changes.deposits.formUnion(removed)
+    guard removed.isEmpty else { return false }
+    changes.clear(
+      Self.depositsPlace, .whenUnlocked, stored: try classRecord(.whenUnlocked).sets[Self.depositsPlace])
+    // Each row from here on is one that this program writes.
+    bound.depositTable = DepositTable()
+    bound.depositTable?.isVerified = true
+    return true
   }
 
   // MARK: Marks
@@ -188,10 +183,16 @@ extension Keychain {
     .corrupt("the deposits that were settled or kept aside are not those that were stored last")
   }
 
-  /// Notes a row that counts in the hash over deposits.
+  /// Notes the insertion or removal of a row.
   private func noteDeposit(_ kind: RecordChanges.Kind, _ row: DepositRow) throws(VaultError) {
-    let mark = try mark(row)
-    note(kind, .whenUnlocked, Self.depositsPlace, .single, mark)
+    changes.deposits.insert(row.row)
+    let mark = row.isCounted ? try mark(row) : nil
+    if let mark { note(kind, .whenUnlocked, Self.depositsPlace, .deposit(row.row), mark) }
+    switch kind {
+    case .insert: bound.depositTable?.add(row.outline)
+    case .remove: bound.depositTable?.remove(row.outline)
+    }
+    bound.depositWalk?.apply(kind, row.outline, mark)
   }
 
   /// The mark of a row that counts in the hash over deposits.

@@ -9,7 +9,7 @@ extension Keychain {
   /// - Throws: ``VaultError/corrupt(_:)``, also when the rows that were settled or kept aside are not those that were
   ///   stored last.
   func copyDeposits(of source: Keychain) throws(VaultError) {
-    try clearDeposits()
+    while try !clearDeposits(records: .max) {}
     // Rows whose numbers are not authenticated get new numbers, after all rows that keep theirs.
     var unnumbered: [Int64] = []
     // The rows that are only remembered. They are copied after the waiting rows, because a note keeps the change that

@@ -19,6 +19,7 @@ extension Keychain {
   func keepForeign(_ number: Int64) throws(VaultError) -> TakenDeposit {
     guard var row = try database.foreignDeposit(number) else { throw .corrupt("a deposit is not where it was") }
     try database.deleteDeposit(number)
+    changes.deposits.insert(number)
     bound.depositTable?.remove(foreign: number)
     row.row = try nextDeposit()
     row.state = .kept

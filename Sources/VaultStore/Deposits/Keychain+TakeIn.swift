@@ -116,6 +116,8 @@ extension Keychain {
   ) throws(VaultError) -> TakenDeposit {
     try noticing { () throws(VaultError) in
       guard holdsAllKeys else { throw .locked }
+      // A table that is not the one that was stored last is not read again for each deposit.
+      if hasFailed { throw Self.failed }
       try knownDeposits(verified: true)
       let tag = try withDepositKey(accessible) { (key: borrowing SecureBytes) in DepositorTag(of: author, key: key) }
       try checkRoom(for: tag.bytes, size: Self.depositSize(plaintext.withBytes { $0.byteCount }))
@@ -147,20 +149,43 @@ extension Keychain {
     public var isBox = false
   }
 
-  /// The next deposits with numbers above `number`, at most `limit` of them.
+  /// The next deposits with numbers above `number`, at most `limit` of them, and as many as one step reads. To say
+  /// something about a deposit takes opening all of it.
+  ///
+  /// - Returns: the deposits, and the number above which the next call continues; nil once there are no more deposits.
+  ///   There may be none and a next call: other rows lie between, or the deposits are still being read after an unlock.
+  /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
+  public func tellDeposits(
+    after number: Int64, limit: Int, records: Int = Keychain.depositStep
+  ) throws(VaultError) -> (told: [ToldDeposit], next: Int64?) {
+    try noticing { () throws(VaultError) -> (told: [ToldDeposit], next: Int64?) in
+      if holdsAllKeys, try !checkDeposits(records: records) { return ([], number) }
+      var found: [ToldDeposit] = []
+      var (left, isOver) = (records, true)
+      var place = Database.DepositPlace(after: number)
+      try database.walkDeposits(from: &place) { (met: Database.WalkedDeposit) throws(VaultError) in
+        left -= met.weight
+        // A row that cannot be read is reported by a check.
+        switch (try? met.outline())?.state {
+        case .waiting: found.append(ToldDeposit(number: met.number))
+        case .kept: if let row = try? met.counted() { found.append(tell(row)) }
+        case .seen, nil: break
+        }
+        isOver = left > 0 && found.count < limit
+        return isOver
+      }
+      return (found, isOver && found.isEmpty ? nil : place.number)
+    }
+  }
+
+  /// The deposit that was kept aside or waits under that number; nil when there is none.
   ///
   /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
-  public func toldDeposits(after number: Int64, limit: Int) throws(VaultError) -> [ToldDeposit] {
+  public func toldDeposit(_ number: Int64) throws(VaultError) -> ToldDeposit? {
     try noticing { () throws(VaultError) in
       if holdsAllKeys { try knownDeposits(verified: true) }
-      var found: [ToldDeposit] = []
-      guard number < .max else { return [] }
-      try database.eachDeposit(from: number + 1) { (row: Result<DepositRow, VaultError>) throws(VaultError) in
-        // A row that cannot be read is reported by a check.
-        if let row = try? row.get(), row.state != .seen { found.append(tell(row)) }
-        return found.count < limit
-      }
-      return found
+      guard let row = try? database.deposit(number), row.state != .seen else { return nil }
+      return tell(row)
     }
   }
 
@@ -188,7 +213,11 @@ extension Keychain {
   }
 
   /// The number of deposits that are kept aside.
-  public var keptDepositCount: Int { (try? knownDeposits().kept) ?? 0 }
+  public var keptDepositCount: Int {
+    // While the first unlock reads the table, the rows that it has met are counted.
+    if bound.depositTable == nil, let walk = bound.depositWalk { return walk.table.kept }
+    return (try? knownDeposits().kept) ?? 0
+  }
 
   /// Makes a deposit that was kept aside the value of its item, whatever the reason for keeping it aside.
   ///

@@ -8,6 +8,8 @@ enum RecordKey: Equatable {
   /// The row of an older value.
   case value(row: Int64, version: Int64)
   case tag(Tag, row: Int64)
+  /// The row of a deposit.
+  case deposit(Int64)
   /// A row of a table with few rows, which a check reads in one step.
   case single
 
@@ -15,7 +17,7 @@ enum RecordKey: Equatable {
   var row: Int64? {
     switch self {
     case .head(let row), .value(let row, _), .tag(_, let row): row
-    case .single: nil
+    case .deposit, .single: nil
     }
   }
 }
@@ -45,6 +47,8 @@ struct RecordChanges {
   /// The single changes, in order. They are kept only during a check or a rekey, which must know the place of each
   /// change.
   private(set) var list: [Change] = []
+  /// The numbers of the deposits whose rows were written or removed.
+  var deposits: Set<Int64> = []
   private let isListing: Bool
 
   init(isListing: Bool) { self.isListing = isListing }

@@ -42,6 +42,7 @@ extension Database {
   /// An upper bound above the number of rows that any vault has, so that rows which somebody inserts cannot make a walk
   /// endless.
   private static let mostRows = Keychain.mostDeposits * 2 + Keychain.mostSeen * 2
+  private static var tooManyDeposits: VaultError { .corrupt("vault.db: there are too many deposits") }
 
   /// Walks all rows from the number `first` on, until `body` returns false.
   ///
@@ -53,31 +54,75 @@ extension Database {
     from first: Int64 = .min, _ body: (Result<DepositRow, VaultError>) throws(VaultError) -> Bool
   ) throws(VaultError) {
     try statements.deposits.from.bind(1, first)
-    try Self.each(statements.deposits.from, from: first, body)
-  }
-
-  /// Walks all readable rows that count in the hash over deposits. Throws as ``eachDeposit(from:_:)`` does.
-  func eachCountedDeposit(_ body: (DepositRow) throws(VaultError) -> Void) throws(VaultError) {
-    try Self.each(statements.deposits.counted, from: .min) { (row: Result<DepositRow, VaultError>) throws(VaultError) in
-      if let row = try? row.get(), row.isCounted { try body(row) }
-      return true
-    }
-  }
-
-  private static func each(
-    _ rows: Statement, from first: Int64, _ body: (Result<DepositRow, VaultError>) throws(VaultError) -> Bool
-  ) throws(VaultError) {
-    var (last, count): (Int64?, Int) = (nil, 0)
-    try rows.each { (row: Statement) throws(VaultError) in
+    var place = DepositPlace()
+    try statements.deposits.from.each { (row: Statement) throws(VaultError) in
       let number = try row.integer(0)
-      guard number >= first, last.map({ number > $0 }) ?? true else { throw outOfOrder("deposits") }
-      (last, count) = (number, count + 1)
-      guard count <= mostRows else { throw .corrupt("vault.db: there are too many deposits") }
+      guard number >= first else { throw Self.outOfOrder("deposits") }
+      try place.advance(to: number)
       let found: Result<DepositRow, VaultError>
-      do throws(VaultError) { found = .success(try deposit(row)) } catch .corrupt(let reason) {
+      do throws(VaultError) { found = .success(try Self.deposit(row)) } catch .corrupt(let reason) {
         found = .failure(.corrupt(reason))
       }
       return try body(found)
+    }
+  }
+
+  /// A place in a walk over the table of deposits, at which the walk can be left and resumed.
+  struct DepositPlace {
+    /// The number of the last row that the walk has met; nil before the first one.
+    fileprivate(set) var number: Int64?
+    fileprivate var count = 0
+
+    init(after number: Int64? = nil) { self.number = number }
+
+    /// True when a row of that number lies in the part that the walk has passed.
+    func hasPassed(_ number: Int64) -> Bool { self.number.map { number <= $0 } ?? false }
+
+    fileprivate mutating func advance(to number: Int64) throws(VaultError) {
+      guard self.number.map({ number > $0 }) ?? true else { throw Database.outOfOrder("deposits") }
+      (self.number, count) = (number, count + 1)
+      guard count <= Database.mostRows else { throw Database.tooManyDeposits }
+    }
+  }
+
+  /// A row that a walk has met. The content of a waiting row is not read.
+  struct WalkedDeposit {
+    fileprivate let statement: Statement
+    let number: Int64
+
+    /// The number of records that the row counts as, as in ``WalkedHead/weight``.
+    var weight: Int { statement.weight }
+
+    /// The row, if it counts in the hash over deposits; nil if it waits.
+    ///
+    /// - Throws: ``VaultError/corrupt(_:)`` when the row is not ours.
+    func counted() throws(VaultError) -> DepositRow? {
+      let row = try Database.deposit(statement)
+      guard try Database.sealedSize(statement) <= Database.longest(row.state) else { throw Statement.tooLong }
+      return row.isCounted ? row : nil
+    }
+
+    /// The outline of the row; nil when the row is not ours.
+    func outline() throws(VaultError) -> DepositOutline? { try Database.outline(statement) }
+
+    /// The size of the record in bytes, if the row waits.
+    func waitingSize() throws(VaultError) -> Int? { try Database.waitingSize(statement) }
+  }
+
+  /// Walks the rows behind `place`, until `body` returns false. `place` moves along.
+  ///
+  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` as ``eachDeposit(from:_:)`` does.
+  func walkDeposits(
+    from place: inout DepositPlace, _ body: (WalkedDeposit) throws(VaultError) -> Bool
+  ) throws(VaultError) {
+    guard place.number != .max else { return }
+    let statement = statements.deposits.walked
+    try statement.bind(1, place.number.map { $0 + 1 } ?? .min)
+    defer { statement.reset() }
+    while try statement.step() {
+      let number = try statement.integer(0)
+      try place.advance(to: number)
+      if try !body(WalkedDeposit(statement: statement, number: number)) { return }
     }
   }
 
@@ -134,11 +179,12 @@ extension Database {
     let depositor: [UInt8]
     /// The size of the record in bytes.
     let size: Int
-    /// The record of a row that is only remembered; the obstacle of a row that is kept aside; otherwise empty.
+    /// The record of a row that is only remembered; the obstacle of a row that is kept aside, if its content was read;
+    /// otherwise empty.
     let note: [UInt8]
   }
 
-  /// The outlines of all rows, in the order of their numbers.
+  /// The outlines of all rows, in the order of their numbers, without the obstacles.
   ///
   /// - Parameter foreign: called for each row that is not ours with the row's number, and with its size in bytes if the
   ///   row waits.
@@ -146,26 +192,37 @@ extension Database {
     foreign: (_ number: Int64, _ waiting: Int?) -> Void = { _, _ in }
   ) throws(VaultError) -> [DepositOutline] {
     var found: [DepositOutline] = []
-    var (last, count): (Int64?, Int) = (nil, 0)
+    var place = DepositPlace()
     try statements.deposits.outline.each { (row: Statement) throws(VaultError) in
       let number = try row.integer(0)
-      if let last, last >= number { throw Self.outOfOrder("deposits") }
-      guard count < Self.mostRows else { throw .corrupt("vault.db: there are too many deposits") }
-      (last, count) = (number, count + 1)
-      let (state, size) = (DepositRow.State(rawValue: try row.integer(3)), Int(clamping: try row.integer(5)))
-      guard let id = try Self.identity(row), try Self.accessible(row) != nil, let state, !row.isNull(4), !row.isNull(6),
-        size <= Self.longest(state)
-      else {
-        foreign(number, state == .waiting ? size : nil)
-        return true
+      try place.advance(to: number)
+      if let outline = try Self.outline(row) {
+        found.append(outline)
+      } else {
+        foreign(number, try Self.waitingSize(row))
       }
-      found.append(
-        DepositOutline(
-          row: number, id: id, state: state, depositor: try row.bytes(4), size: size, note: try row.bytes(6)))
       return true
     }
     return found
   }
+
+  private static func outline(_ row: Statement) throws(VaultError) -> DepositOutline? {
+    let (state, size) = (DepositRow.State(rawValue: try row.integer(3)), try sealedSize(row))
+    guard let id = try identity(row), try accessible(row) != nil, let state, !row.isNull(4), !row.isNull(5),
+      size <= longest(state)
+    else { return nil }
+    let note = try row.withBlob(5) { (bytes: RawSpan) throws(VaultError) in
+      [UInt8](copying: bytes.extracting(0..<(state == .seen ? bytes.byteCount : min(1, bytes.byteCount))))
+    }
+    return DepositOutline(
+      row: try row.integer(0), id: id, state: state, depositor: try row.bytes(4), size: size, note: note)
+  }
+
+  private static func waitingSize(_ row: Statement) throws(VaultError) -> Int? {
+    DepositRow.State(rawValue: try row.integer(3)) == .waiting ? try sealedSize(row) : nil
+  }
+
+  private static func sealedSize(_ row: Statement) throws(VaultError) -> Int { Int(clamping: try row.integer(6)) }
 
   private static let foreignDeposit = VaultError.corrupt("vault.db: a deposit was not written by vault")
 
@@ -197,6 +254,15 @@ extension Database {
     try runOnOneRow(statements.deposits.delete, "a deposit")
   }
 
-  /// Removes all rows.
-  func deleteDeposits() throws(VaultError) { try statements.deposits.clear.run() }
+  /// Removes the first rows, as many as make up `records`, and returns their numbers.
+  func deleteDeposits(records: Int) throws(VaultError) -> [Int64] {
+    var (left, found): (Int, [Int64]) = (records, [])
+    try statements.deposits.sizes.each { (row: Statement) throws(VaultError) in
+      found.append(try row.integer(0))
+      left -= 1 + Int(clamping: try row.integer(1)) / 4096
+      return left > 0
+    }
+    for number in found { try deleteDeposit(number) }
+    return found
+  }
 }

@@ -189,7 +189,7 @@ struct RecordWalk {
     case .head(let row): table > .heads || table == .heads && row <= head
     case .value(let row, let version): table > .values || table == .values && (row, version) <= value
     case .tag(let tag, let row): table > .tags || table == .tags && self.tag.isAtOrAfter(tag, row)
-    case .single: false
+    case .deposit, .single: false
     }
   }
 

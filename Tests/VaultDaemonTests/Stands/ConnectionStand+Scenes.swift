@@ -95,7 +95,7 @@ extension ConnectionStand.Inside {
     _ = try door.items.deposit(
       ItemName("a"), kind: nil, attributes: nil, accessible: nil, count: 1, for: Self.process(4712, pid: 2), Said()
     ) { _ in true }
-    let told = try door.items.deposits(after: 0, limit: 1)
+    let told = try door.items.deposits(after: 0, limit: 1).told
     return try #require(told.first).number
   }
 

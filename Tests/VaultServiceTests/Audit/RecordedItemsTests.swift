@@ -77,11 +77,11 @@ import VaultStore
       try leave(stand, "left")
     },
     Change("a deposit that is accepted", ["deposit ok kept"]) { stand in
-      let number = try #require(try stand.items.deposits(after: 0, limit: 9).first).number
+      let number = try #require(try stand.items.deposits().first).number
       _ = try stand.items.settleDeposit(number, isAccepted: true, for: stand.administrator)
     },
     Change("a deposit that is dropped", ["deposit ok kept"]) { stand in
-      let number = try #require(try stand.items.deposits(after: 0, limit: 9).first).number
+      let number = try #require(try stand.items.deposits().first).number
       _ = try stand.items.settleDeposit(number, isAccepted: false, for: stand.administrator)
     },
   ]
@@ -126,7 +126,7 @@ import VaultStore
       let trashed = (try? keychain.trashedItem(named: self.name(name))).map { _ in "\(name) in the trash" }
       return [item, trashed].compactMap { $0 }
     }
-    let deposits = try keychain.toldDeposits(after: 0, limit: 9).map { "deposit \($0.number) \($0.isWaiting)" }
+    let deposits = try keychain.tellDeposits(after: 0, limit: 9).told.map { "deposit \($0.number) \($0.isWaiting)" }
     return (items + deposits, try AuditTests.told(next))
   }
 

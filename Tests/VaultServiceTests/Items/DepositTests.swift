@@ -37,7 +37,7 @@ import VaultStore
   }
 
   static func kept(_ stand: RoomStand) throws -> [DepositObstacle] {
-    try stand.items.deposits(after: 0, limit: 100).compactMap(\.obstacle)
+    try stand.items.deposits().compactMap(\.obstacle)
   }
 
   @Test("of a caller with that right alone make new items, and are kept aside for what is there") func right() throws {
@@ -85,7 +85,7 @@ import VaultStore
     #expect(try Self.leave(stand, "own/token", "now", by: caller) == DepositAnswer())
     #expect(try Self.value(stand, "own/token") == "late" && Self.kept(stand) == [.exists, .exists])
     // The way out works for the next night, too.
-    let number = try #require(try stand.items.deposits(after: 0, limit: 100).first?.number)
+    let number = try #require(try stand.items.deposits().first?.number)
     #expect(try stand.items.settleDeposit(number, isAccepted: true, for: stand.administrator).version == 27)
     try Self.give(stand, "user:990", "own/*", "deposit,set")
     try night(27)
@@ -191,7 +191,7 @@ import VaultStore
   }
 
   private static func waiting(_ stand: RoomStand) throws -> Int {
-    try stand.items.deposits(after: 0, limit: 100).count { $0.isWaiting }
+    try stand.items.deposits().count { $0.isWaiting }
   }
 
   @Test("are taken in by parts, between which others are answered, and the unlock when all are in") func inParts()
@@ -266,7 +266,7 @@ import VaultStore
     try stand.unlock()
     #expect(try Self.kept(stand) == [.denied, .denied])
     #expect(try Self.value(stand, "own/there") == "*" && Self.value(stand, "own/other") == "left")
-    let told = try stand.items.deposits(after: 0, limit: 9)
+    let told = try stand.items.deposits()
     #expect(told.allSatisfy { $0.author == "user:990" && !$0.isWaiting })
     let status = stand.rooms.upkeep.status().warnings.first { $0.topic == .deposits }
     #expect(status?.text == "2 deposits were kept aside")

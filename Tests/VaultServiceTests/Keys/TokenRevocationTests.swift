@@ -248,7 +248,7 @@ import VaultStore
     }
     let answers = ["key", "other", "none", "open"].map { answer($0, by: 990) }
     #expect(answers[0] != nil && Set(answers).count == 1, "\(answers)")
-    #expect(try stand.items.deposits(after: 0, limit: 9).isEmpty)
+    #expect(try stand.items.deposits().isEmpty)
     // A caller who may know of the items is refused only what would be a list.
     try Self.give(stand, 991, "**", "deposit,find")
     #expect(["key", "other", "none", "open"].map { answer($0, by: 991) == nil } == [false, true, true, true])
@@ -269,7 +269,7 @@ import VaultStore
     if isLocked { try stand.unlock() }
     stand.run()
     // An item of which a caller may not know decides nothing: there is no item `none`.
-    #expect(try stand.items.deposits(after: 0, limit: 9).map(\.obstacle) == [.noList, .noList])
+    #expect(try stand.items.deposits().map(\.obstacle) == [.noList, .noList])
     #expect(try Self.isValid(token, stand))
     #expect(try stand.items.item(list, for: stand.administrator).current.number == 1)
     func expectRefused(_ what: String, _ body: () throws -> Void) {
@@ -277,7 +277,7 @@ import VaultStore
       if case .invalidValue? = refusal { return }
       Issue.record("\(what): \(String(describing: refusal))")
     }
-    for told in try stand.items.deposits(after: 0, limit: 9) where told.item?.name == list {
+    for told in try stand.items.deposits() where told.item?.name == list {
       expectRefused("settled") {
         _ = try stand.items.settleDeposit(told.number, isAccepted: true, for: stand.administrator)
       }

@@ -5,6 +5,17 @@ import VaultModel
 
 /// Calls for a value, as most tests make them: of the current version, without further terms.
 extension Items {
+  /// Returns all deposits that wait or are kept aside.
+  func deposits() throws(Refusal) -> [ToldDeposit] {
+    var (found, after): ([ToldDeposit], Int?) = ([], 0)
+    while let number = after {
+      let page = try deposits(after: number, limit: 100)
+      found += page.told
+      after = page.next
+    }
+    return found
+  }
+
   func get(
     _ name: ItemName, version: Int? = nil, for caller: Caller, _ said: Said = Said(),
     _ answer: (ItemInfo, Int, RawSpan) -> Void

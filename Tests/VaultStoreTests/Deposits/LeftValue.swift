@@ -96,6 +96,17 @@ extension Keychain {
     return results
   }
 
+  /// Returns the next deposits that wait or are kept aside, page by page.
+  func toldDeposits(after number: Int64, limit: Int) throws(VaultError) -> [ToldDeposit] {
+    var (found, after): ([ToldDeposit], Int64?) = ([], number)
+    while let last = after, found.count < limit {
+      let page = try tellDeposits(after: last, limit: limit - found.count)
+      found += page.told
+      after = page.next
+    }
+    return found
+  }
+
   /// Returns the reasons why deposits are kept aside, by their numbers.
   func keptAside() throws -> [DepositObstacle] {
     try toldDeposits(after: 0, limit: 10_000).compactMap(\.obstacle)

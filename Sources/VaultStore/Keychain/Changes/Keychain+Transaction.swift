@@ -47,6 +47,7 @@ extension Keychain {
     let damagedSlots: [UInt32]
     let facts: ByClass<ClassRecord.Facts?>
     let leftDeposits: [Int64: ItemID]
+    let lastDeposit: Int64?
     let takenBases: [ItemID: (base: TakenBase, name: ItemName)]
   }
 
@@ -59,7 +60,8 @@ extension Keychain {
     try database.begin()
     transaction.state = .open
     return Saved(
-      slots: slots, damagedSlots: damagedSlots, facts: facts, leftDeposits: bound.leftDeposits, takenBases: takenBases)
+      slots: slots, damagedSlots: damagedSlots, facts: facts, leftDeposits: bound.leftDeposits,
+      lastDeposit: bound.depositTable?.lastGiven, takenBases: takenBases)
   }
 
   /// Ends the transaction. All of it is kept, or nothing if this throws.
@@ -88,7 +90,8 @@ extension Keychain {
     transaction.state = .none
     keys.lent = LentKeys()
     database.rollback()
-    bound.depositTable = nil
+    // The table is not read again for each change of something else that fails.
+    if changes.deposits.isEmpty { bound.depositTable?.lastGiven = saved.lastDeposit } else { forgetDeposits() }
     (slots, damagedSlots, facts) = (saved.slots, saved.damagedSlots, saved.facts)
     (bound.leftDeposits, takenBases) = (saved.leftDeposits, saved.takenBases)
   }

@@ -23,6 +23,8 @@ struct KeyBound: ~Copyable {
   var publicKey: [UInt8]?
   /// The known content of the table of deposits; nil until it is first needed.
   var depositTable: DepositTable?
+  /// The reading of that table anew; nil unless it is under way.
+  var depositWalk: DepositWalk?
   /// The numbers and identities of the deposits that were left since the store was opened and were not taken in yet.
   var leftDeposits: [Int64: ItemID] = [:]
   var recent = RecentItems()

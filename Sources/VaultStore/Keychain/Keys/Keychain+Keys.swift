@@ -18,8 +18,10 @@ extension Keychain {
       classKey: try unwrap(.afterFirstUnlock, under: .vault, vaultKey), of: .afterFirstUnlock)
     let newAlways = ClassKeys(classKey: try unwrap(.always, under: .vault, vaultKey), of: .always)
     bound.recent.forget()
-    // The table is read and checked anew, now that the key is in memory.
-    bound.depositTable = nil
+    // The table is read and checked anew, in steps, now that the key is in memory. What was known of it bounds what is
+    // left until then.
+    bound.depositTable?.isVerified = false
+    bound.depositWalk = DepositWalk()
     keys.whenUnlocked = newWhenUnlocked
     keys.afterFirstUnlock = newAfterFirstUnlock
     keys.always = newAlways
@@ -76,6 +78,7 @@ extension Keychain {
     }
     keys.lent = LentKeys()
     bound.auditJoin = nil
+    bound.depositWalk = nil
   }
 
   /// Wipes all keys. The keychain is then in the state that it has after opening the file.
@@ -95,6 +98,7 @@ extension Keychain {
     keys.lent = LentKeys()
     bound.isAuditJoined = false
     bound.auditJoin = nil
+    bound.depositWalk = nil
     pass?.forgetNames()
     pass?.thaw()
     pass?.forgetAudit()

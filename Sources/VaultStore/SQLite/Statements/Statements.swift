@@ -122,7 +122,7 @@ struct Statements {
   }
 
   struct Deposits {
-    let one, from, counted, outline, insert, update, delete, clear: Statement
+    let one, from, walked, outline, sizes, insert, update, delete: Statement
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
       let named =
@@ -130,21 +130,24 @@ struct Statements {
       let columns = "\(named), \(bounded("sealed", Database.longestDeposit + 1))"
       one = try c.prepare("SELECT \(columns) FROM deposits WHERE id = ?1")
       from = try c.prepare("SELECT \(columns) FROM deposits WHERE id >= ?1 ORDER BY id")
-      let waiting = DepositRow.State.waiting.rawValue
-      counted = try c.prepare("SELECT \(columns) FROM deposits WHERE state != \(waiting) ORDER BY id")
+      // The content of a waiting row is read when the row is taken in.
+      walked = try c.prepare(
+        """
+        SELECT \(named), CASE state WHEN \(DepositRow.State.waiting.rawValue) THEN x''
+        ELSE \(bounded("sealed", Database.longestDeposit + 1)) END, length(sealed)
+        FROM deposits WHERE id >= ?1 ORDER BY id
+        """)
+      // SQLite knows a blob's length without reading the blob.
       outline = try c.prepare(
         """
-        SELECT \(named), length(sealed), CASE state
-        WHEN \(DepositRow.State.seen.rawValue) THEN \(bounded("sealed", Database.longestNote))
-        WHEN \(DepositRow.State.kept.rawValue)
-        THEN substr(\(bounded("sealed", Database.longestDeposit + 1)), 1, 1)
-        ELSE x'' END FROM deposits ORDER BY id
+        SELECT \(named), CASE state WHEN \(DepositRow.State.seen.rawValue)
+        THEN \(bounded("sealed", Database.longestNote)) ELSE x'' END, length(sealed) FROM deposits ORDER BY id
         """)
+      sizes = try c.prepare("SELECT id, length(sealed) FROM deposits ORDER BY id")
       insert = try c.prepare(
         "INSERT INTO deposits(id, item, class, state, depositor, sealed) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")
       update = try c.prepare("UPDATE deposits SET state = ?2, depositor = ?3, sealed = ?4 WHERE id = ?1")
       delete = try c.prepare("DELETE FROM deposits WHERE id = ?1")
-      clear = try c.prepare("DELETE FROM deposits")
     }
   }
 

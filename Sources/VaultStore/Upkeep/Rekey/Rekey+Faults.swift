@@ -38,7 +38,7 @@ extension Keychain {
   fileprivate func readSmallTables() {
     _ = try? noticing { () throws(VaultError) in
       for accessible in AccessClass.allCases { _ = try grants(of: accessible) }
-      bound.depositTable = nil
+      forgetDeposits()
       try knownDeposits(verified: true)
       _ = try anchor()
       _ = try storedEnd()

@@ -57,13 +57,15 @@ extension VarlinkDoor {
   /// Sends the next deposits, lets other clients have their turn, and continues as the client reads.
   private func tellDeposits(after number: Int, _ connection: VarlinkConnection) {
     answerFromVault(connection) { () throws(Refusal) in
-      let found = try items.deposits(after: number, limit: Self.depositsAtATime)
-      connection.reply(Wire.DepositsReply(deposits: found.map { Wire.DepositInfo($0) }), continues: !found.isEmpty)
-      guard let last = found.last?.number else { return }
+      let (found, next) = try items.deposits(after: number, limit: Self.depositsAtATime)
+      if next == nil || !found.isEmpty {
+        connection.reply(Wire.DepositsReply(deposits: found.map { Wire.DepositInfo($0) }), continues: next != nil)
+      }
+      guard let next else { return }
       var isWanted = true
       connection.hold(withName: true) { isWanted = false }
       connection.whenKeepingUp { [weak self, weak connection] in
-        if isWanted, let self, let connection { tellDeposits(after: last, connection) }
+        if isWanted, let self, let connection { tellDeposits(after: next, connection) }
       }
     }
   }

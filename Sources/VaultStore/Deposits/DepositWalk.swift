@@ -1,0 +1,98 @@
+import VaultCore
+import VaultModel
+
+/// The reading of the table of deposits after an unlock, in steps. Each row is counted, and marked for the hash over
+/// deposits. The table that comes of it is believed when that hash is the stored one.
+///
+/// Rows that are written or removed meanwhile are passed to ``apply(_:_:_:)``.
+struct DepositWalk {
+  private(set) var table = DepositTable()
+  private var found = RecordSet()
+  private var place = Database.DepositPlace()
+
+  /// Continues over at most `records` records, of which a long row counts as several; true after the last row.
+  mutating func step(_ keychain: Keychain, records: Int) throws(VaultError) -> Bool {
+    var (left, place, isOver) = (records, place, true)
+    defer { self.place = place }
+    try keychain.database.walkDeposits(from: &place) { (met: Database.WalkedDeposit) throws(VaultError) in
+      left -= met.weight
+      if let outline = try met.outline() {
+        table.add(outline)
+        // A row that counted and cannot be read is missing from this set, which then differs.
+        if let row = try met.counted() { found.insert(try keychain.mark(row)) }
+      } else {
+        table.add(foreign: met.number, waiting: try met.waitingSize())
+      }
+      isOver = left > 0
+      return isOver
+    }
+    return isOver
+  }
+
+  /// Counts the insertion or removal of a row, if the walk has passed its place. A row behind that place is yet to be
+  /// met.
+  ///
+  /// - Parameter mark: the mark of a row that counts in the hash; nil for a waiting one.
+  mutating func apply(_ kind: RecordChanges.Kind, _ row: Database.DepositOutline, _ mark: RecordMark?) {
+    guard place.hasPassed(row.row) else { return }
+    switch kind {
+    case .insert:
+      table.add(row)
+      if let mark { found.insert(mark) }
+    case .remove:
+      table.remove(row)
+      if let mark { found.remove(mark) }
+    }
+  }
+
+  /// The table, if the rows that count are those with that hash; nil otherwise.
+  func verified(by stored: RecordSet) -> DepositTable? {
+    guard found == stored else { return nil }
+    var table = table
+    table.isVerified = true
+    return table
+  }
+}
+
+extension Keychain {
+  /// The number of records in one step over the deposits: some small rows, or half a MiB.
+  public static let depositStep = 128
+
+  /// True from an unlock until the deposits are known again. A deposit that is left in between has to wait, too.
+  public var isReadingDeposits: Bool { bound.depositWalk != nil }
+
+  /// Continues the reading of the deposits until the time is up, but by at least one step; true when all are known.
+  ///
+  /// - Parameter isTimeUp: called between two steps.
+  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``, also when the rows that were settled or kept aside
+  ///   are not those that were stored last; ``VaultError/storage(_:)``.
+  public func readDeposits(isTimeUp: () -> Bool) throws(VaultError) -> Bool {
+    try noticing { () throws(VaultError) in
+      guard holdsAllKeys else { throw .locked }
+      while try !checkDeposits(records: Self.depositStep) { if isTimeUp() { return false } }
+      return true
+    }
+  }
+
+  /// Continues over at most `records` records; true when the table is known, and known to be as it was stored last.
+  /// After an error, the next step begins anew.
+  func checkDeposits(records: Int) throws(VaultError) -> Bool {
+    if bound.depositTable?.isVerified == true { return true }
+    var walk = bound.depositWalk.take() ?? DepositWalk()
+    guard try walk.step(self, records: records) else {
+      bound.depositWalk = walk
+      return false
+    }
+    guard let table = walk.verified(by: try classRecord(.whenUnlocked).sets[Self.depositsPlace]) else {
+      throw Self.otherDeposits
+    }
+    bound.depositTable = table
+    return true
+  }
+
+  /// Forgets what is known of the table of deposits.
+  func forgetDeposits() {
+    bound.depositTable = nil
+    bound.depositWalk = nil
+  }
+}
