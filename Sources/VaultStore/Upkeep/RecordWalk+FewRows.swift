@@ -21,11 +21,10 @@ extension RecordWalk {
     for table in AssociatedData.Table.allCases {
       do throws(VaultError) {
         switch table {
-        case .heads, .values, .tags, .hashes: break
+        case .heads, .values, .tags, .deposits, .hashes: break
         case .slots: try walkSlots(keychain, &verification)
         case .keys: try walkKeys(keychain, &verification)
         case .grants: try walkGrants(keychain, &verification)
-        case .deposits: try walkDeposits(keychain, &verification)
         case .meta: try walkNextKey(keychain)
         case .audit: try walkAnchor(keychain)
         }
@@ -87,17 +86,23 @@ extension RecordWalk {
     }
   }
 
-  private mutating func walkDeposits(_ keychain: Keychain, _ verification: inout Verification) throws(VaultError) {
+  /// Continues over the deposits for up to `left` records. Their rows may be few, but have many bytes.
+  mutating func walkDeposits(
+    _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
+  ) throws(VaultError) {
     guard isHashed(.whenUnlocked, keychain) else { return }
-    try keychain.database.eachDeposit { (found: Result<DepositRow, VaultError>) throws(VaultError) in
+    var place = deposit
+    defer { deposit = place }
+    try keychain.database.walkDeposits(from: &place) { (met: Database.WalkedDeposit) throws(VaultError) in
+      left -= met.weight
       do throws(VaultError) {
-        let row = try found.get()
-        if row.isCounted { sets[.whenUnlocked][Keychain.depositsPlace].insert(try keychain.mark(row)) }
+        guard let row = try met.counted() else { return left > 0 }
+        sets[.whenUnlocked][Keychain.depositsPlace].insert(try keychain.mark(row))
       } catch .corrupt(let reason) {
         verification.add(Finding(.damaged, reason))
         unread.insert(Keychain.depositsPlace)
       }
-      return true
+      return left > 0
     }
   }
 

@@ -6,7 +6,7 @@ import VaultModel
 /// Changes that are made during the walk are passed to ``apply(_:)``.
 struct RecordWalk {
   private enum Table: Int, Comparable {
-    case heads, values, tags, end
+    case heads, values, tags, deposits, end
     static func < (a: Table, b: Table) -> Bool { a.rawValue < b.rawValue }
   }
 
@@ -22,10 +22,11 @@ struct RecordWalk {
   private var head = Int64.min
   private var value = (item: Int64.min, version: Int64.min)
   private var tag = TagPlace()
+  var deposit = Database.DepositPlace()
   private var tagClass: AccessClass?
 
   /// Continues for up to `left` records, which it subtracts from `left`; a long row counts as several. True after the
-  /// last record of heads, values and tags.
+  /// last record of heads, values, tags and deposits.
   mutating func step(
     _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
   ) throws(VaultError) -> Bool {
@@ -35,11 +36,13 @@ struct RecordWalk {
         case .heads: try walkHeads(keychain, &left, &verification)
         case .values: try walkValues(keychain, &left, &verification)
         case .tags: try walkTags(keychain, &left, &verification)
+        case .deposits: try walkDeposits(keychain, &left, &verification)
         case .end: break
         }
       } catch .corrupt(let reason) {
         // The tree of pages is damaged, so the rows after this place cannot be reached.
         verification.add(Finding(.damaged, "\(Self.name(table)) cannot be read any further: \(reason)"))
+        if table == .deposits { unread.insert(AssociatedData.Table.deposits) }
         left = max(left, 1)
         next()
         continue
@@ -56,6 +59,7 @@ struct RecordWalk {
     case .heads: "the table of heads"
     case .values: "the table of older values"
     case .tags: "the table of tags"
+    case .deposits: "the table of deposits"
     case .end: "a table"
     }
   }
@@ -189,7 +193,8 @@ struct RecordWalk {
     case .head(let row): table > .heads || table == .heads && row <= head
     case .value(let row, let version): table > .values || table == .values && (row, version) <= value
     case .tag(let tag, let row): table > .tags || table == .tags && self.tag.isAtOrAfter(tag, row)
-    case .deposit, .single: false
+    case .deposit(let number): table > .deposits || table == .deposits && deposit.hasPassed(number)
+    case .single: false
     }
   }
 

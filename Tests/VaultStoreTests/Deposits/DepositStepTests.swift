@@ -148,6 +148,47 @@ import VaultModel
     #expect(try !checked.verify().isOK)
   }
 
+  // MARK: The check
+
+  @Test("are checked by their bytes") func check() throws {
+    let (fixture, keychain) = try Self.kept(12)
+    for (records, steps) in [(Self.records, 13), (2 * Self.records, 7), (1 << 20, 1)] {
+      var (walk, verification) = (RecordWalk(), Verification())
+      let count = try Self.count {
+        var left = records
+        return try walk.step(keychain, &left, &verification)
+      }
+      #expect(count == steps && verification.findings.isEmpty)
+      let stored = try keychain.classRecord(.whenUnlocked).sets[Keychain.depositsPlace]
+      #expect(stored.count == 12 && walk.sets[.whenUnlocked][Keychain.depositsPlace] == stored)
+    }
+    withExtendedLifetime(fixture) {}
+  }
+
+  @Test("pass a check at whichever step of it others come and go") func checkMeanwhile() throws {
+    var isOver = false
+    var step = 0
+    while !isOver {
+      // A new store for each step: what was dropped is remembered, and would make each check longer than the last.
+      let (fixture, keychain) = try Self.kept(3)
+      keychain.beginVerification()
+      for _ in 0..<step where !isOver { isOver = try keychain.continueVerification(records: Self.records) != nil }
+      let told = try keychain.toldDeposits(after: 0, limit: 9)
+      _ = try keychain.dropDeposit(told[0].number, now: 2000)
+      _ = try keychain.dropDeposit(told[2].number, now: 2000)
+      try Self.keep(keychain, 2)
+      if !isOver {
+        var result: Verification?
+        while result == nil { result = try keychain.continueVerification(records: Self.records) }
+        #expect(result?.isOK == true, "after step \(step)")
+      }
+      #expect(try keychain.verify().isOK)
+      withExtendedLifetime(fixture) {}
+      step += 1
+    }
+    #expect(step > 4)
+  }
+
   // MARK: The list
 
   @Test("are told by their bytes, each once, also where one is dropped amid them") func list() throws {

@@ -84,6 +84,8 @@ extension Keychain {
       var walk = RecordWalk()
       var verification = Verification()
       try walk.walkFewRows(self, &verification)
+      var left = Int.max
+      try walk.walkDeposits(self, &left, &verification)
       if let finding = verification.findings.first { throw .corrupt(finding.text) }
       for accessible in AccessClass.allCases where holdsIntegrityKey(accessible) {
         let (stored, found) = (try classRecord(accessible).sets, walk.sets[accessible])
