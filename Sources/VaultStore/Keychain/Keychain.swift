@@ -88,6 +88,8 @@ public final class Keychain {
   }
   // The rows that committed transactions have changed, while a rekey needs to know them.
   var touched: Set<Int64>?
+  // The same for the deposits.
+  var touchedDeposits: Set<Int64>?
   /// True when the files are closed: by ``close()``, or because they could not be opened again after another store had
   /// taken their place. Nothing can be read or written here any more; ``init(opening:)`` shows what exists.
   public var isGone: Bool { database.lock == nil }

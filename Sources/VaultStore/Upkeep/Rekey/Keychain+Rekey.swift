@@ -98,6 +98,9 @@ extension Keychain {
 
   private func removeSecondStore() throws(VaultError) { try database.removeNested(Rekey.directoryName) }
 
+  /// Stops the collecting of changes for a rekey.
+  func forgetTouched() { (touched, touchedDeposits) = (nil, nil) }
+
   /// True when another store can take this one's place now, that is, when no backup or salvage reads the file.
   public var canBeReplaced: Bool { snapshot == nil && !isBeingSalvaged }
 

@@ -16,7 +16,8 @@ extension Rekey {
   public func finish(
     recording record: (inout AuditBlock) -> Void = { _ in }, now: Int64 = 0
   ) throws(VaultError) {
-    guard case .changed(isChecked: true) = stage, source.touched?.isEmpty == true, !source.hasFailed, !source.isGone
+    guard case .changed(isChecked: true) = stage, source.touched?.isEmpty == true,
+      source.touchedDeposits?.isEmpty == true, !source.hasFailed, !source.isGone
     else {
       throw .storage("the rekey is not finished")
     }
@@ -39,7 +40,7 @@ extension Rekey {
       startOver()
       throw error
     }
-    source.touched = nil
+    source.forgetTouched()
   }
 
   /// Copies the part of a table that no step has copied: everything that can have changed up to the last moment.
@@ -50,13 +51,14 @@ extension Rekey {
     switch table {
     // These tables are copied item by item; the stage before the end copies what changes meanwhile.
     case .heads, .values, .tags: break
+    // So are the deposits.
+    case .deposits: try deposits?.checkWhole()
     // These tables were made with the second store, and cannot change during a rekey.
     case .keys, .slots: break
     case .hashes: raiseFacts()
     case .meta: try target.keepStale(of: source)
     case .grants:
       try target.copyGrants(of: source) { (_: AccessClass, error: VaultError) throws(VaultError) in throw error }
-    case .deposits: try target.copyDeposits(of: source)
     case .audit: _ = try target.copyAudit(of: source, rows: .max)
     }
   }
@@ -83,9 +85,9 @@ extension Rekey {
   /// True when a table has as many records in the new vault as in the old one.
   private static func keepsCount(_ table: AssociatedData.Table) -> Bool {
     switch table {
-    case .heads, .values, .tags, .grants: true
-    // The new vault has other slots, one anchor, and deposits some of which were kept aside on the way.
-    case .keys, .slots, .hashes, .meta, .audit, .deposits: false
+    case .heads, .values, .tags, .grants, .deposits: true
+    // The new vault has other slots, and one anchor.
+    case .keys, .slots, .hashes, .meta, .audit: false
     }
   }
 

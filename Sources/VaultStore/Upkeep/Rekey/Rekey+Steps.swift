@@ -3,8 +3,8 @@ import VaultModel
 
 // The work of each stage of a rekey, in steps of a given number of records.
 extension Rekey {
-  /// The number of rows of the audit log that take as long as one record, because they are copied unchanged.
-  private static let auditRows = 8
+  /// The number of rows that take as long as one record, because they are not sealed anew.
+  private static let plainRows = 8
 
   private var copy: ItemCopy { ItemCopy(source: source, target: target) }
 
@@ -44,7 +44,7 @@ extension Rekey {
 
   /// The number of records that an item counts as in a step. An item with long values counts as several.
   private static func weight(of result: ItemCopy.Result) -> Int {
-    result.head.item.versions.reduce(1) { $0 + $1.size / (16 << 10) }
+    result.head.item.versions.reduce(1) { $0 + $1.size / recordSize }
   }
 
   func writeTags(_ records: Int) throws(VaultError) {
@@ -88,13 +88,42 @@ extension Rekey {
 
   func copyAudit(_ records: Int) throws(VaultError) {
     try begin()
-    let isCopied = try target.copyAudit(of: source, rows: records * Self.auditRows)
+    let isCopied = try target.copyAudit(of: source, rows: records * Self.plainRows)
     written.records += records
     if isCopied {
+      try commit()
+      stage = .deposits
+    }
+    try commitWhenDue()
+  }
+
+  func copyDeposits(_ records: Int) throws(VaultError) {
+    // A row with a number of somebody else's choice gets another one, for which all numbers must be known.
+    let isKnown = try source.noticing { () throws(VaultError) in
+      try source.checkDeposits(records: records * Self.plainRows)
+    }
+    guard isKnown else { return }
+    let copy = deposits ?? DepositCopy(from: source, to: target)
+    deposits = copy
+    try begin()
+    guard copy.isCleared else {
+      copy.isCleared = try target.clearDeposits(records: records * Self.plainRows)
+      return try commit()
+    }
+    var left = records
+    let isOver = try copy.walk(&left)
+    count(records - left)
+    if isOver {
       try commit()
       stage = .changed(isChecked: false)
     }
     try commitWhenDue()
+  }
+
+  /// Counts so many records of deposits as written.
+  private func count(_ weight: Int) {
+    written.records += weight
+    written.bytes += weight * Self.recordSize
   }
 
   func copyChanged(_ records: Int, _ isChecked: Bool) throws(VaultError) -> Bool {
@@ -105,7 +134,13 @@ extension Rekey {
       if let result { count(result.head) }
       left -= result.map { Self.weight(of: $0) } ?? 1
     }
-    guard source.touched?.isEmpty == true else {
+    while left > 0, let deposits, let number = source.touchedDeposits?.popFirst() {
+      try begin()
+      let weight = try deposits.bring(number)
+      count(weight)
+      left -= weight
+    }
+    guard source.touched?.isEmpty == true, source.touchedDeposits?.isEmpty == true else {
       try commitWhenDue()
       return false
     }
@@ -113,14 +148,21 @@ extension Rekey {
     try begin()
     raiseFacts()
     // The log is copied now, so that the end has little left to copy, however much was written during the check.
-    let isCopied = try target.copyAudit(of: source, rows: records * Self.auditRows)
+    let isCopied = try target.copyAudit(of: source, rows: records * Self.plainRows)
     guard isCopied else {
       written.records += records
       try commitWhenDue()
       return false
     }
     try commit()
-    if isChecked { return true }
+    if isChecked {
+      if isFolded { return true }
+      // The end folds in both logs, which are short then.
+      isFolded = true
+      source.foldLog()
+      target.foldLog()
+      return false
+    }
     target.beginVerification()
     stage = .check
     return false

@@ -19,6 +19,8 @@ public final class Rekey {
   /// The number of records or bytes written before a commit. Each commit waits for the disk, as in the live store:
   /// otherwise a power cut could leave a log that looks like a damaged one.
   private static let batch = (records: 1024, bytes: 2 << 20)
+  /// The number of bytes of a value for which a record counts as one more in a step.
+  static let recordSize = 16 << 10
 
   enum Stage {
     /// Walks over the live items.
@@ -29,6 +31,8 @@ public final class Rekey {
     case leftovers
     /// Copies the audit log.
     case audit
+    /// Copies the deposits.
+    case deposits
     /// Copies again the items that changed meanwhile; `isChecked` when the second store's records have been checked.
     case changed(isChecked: Bool)
     /// Checks the second store.
@@ -47,6 +51,10 @@ public final class Rekey {
   /// True when the second store may hold items that the live one does not have.
   var isResumed: Bool
   var tags = TagBatch()
+  /// The copying of the deposits; nil before it begins.
+  var deposits: DepositCopy?
+  /// True when the logs were folded in shortly before the end.
+  var isFolded = false
   private var saved: Keychain.Saved?
   /// The furthest place at which an error stopped the work; nil once a commit was made beyond it.
   private var faultPlace: (stage: Int, walked: Int)?
@@ -119,7 +127,7 @@ public final class Rekey {
     source.touched = []
   }
 
-  deinit { source.touched = nil }
+  deinit { source.forgetTouched() }
 
   static func path(in keychain: Keychain) -> String { keychain.database.path + "/" + directoryName }
 
@@ -143,8 +151,11 @@ public final class Rekey {
     return (min(walked, count), count)
   }
 
-  /// The number of items that changed meanwhile and must be copied again; nil in the stages before that.
-  public var behind: Int? { if case .changed = stage { source.touched?.count } else { nil } }
+  /// The number of items and deposits that changed meanwhile and must be copied again; nil in the stages before that.
+  public var behind: Int? {
+    guard case .changed = stage, let touched = source.touched else { return nil }
+    return touched.count + (source.touchedDeposits?.count ?? 0)
+  }
 
   /// True after an error, until the work has come further than it had come at the error, and that is on the disk.
   public var isBehindFault: Bool { faultPlace != nil }
@@ -155,9 +166,10 @@ public final class Rekey {
     case .items, .tags: (0, walked)
     case .leftovers: (1, 0)
     case .audit: (2, 0)
-    case .changed(isChecked: false): (3, 0)
-    case .check: (4, 0)
-    case .changed(isChecked: true): (5, 0)
+    case .deposits: (3, 0)
+    case .changed(isChecked: false): (4, 0)
+    case .check: (5, 0)
+    case .changed(isChecked: true): (6, 0)
     }
   }
 
@@ -196,6 +208,7 @@ public final class Rekey {
     case .tags: try writeTags(records)
     case .leftovers: try walkLeftovers(records)
     case .audit: try copyAudit(records)
+    case .deposits: try copyDeposits(records)
     case .changed(let isChecked): return try copyChanged(records, isChecked)
     case .check: try check(records)
     }
@@ -209,6 +222,8 @@ public final class Rekey {
     written = (0, 0)
     (stage, position, walked, leftover, isResumed) = (.items, .min, 0, .min, true)
     tags = TagBatch()
+    (deposits, isFolded) = (nil, false)
+    source.touchedDeposits = nil
   }
 
   // MARK: Transactions
@@ -222,6 +237,8 @@ public final class Rekey {
     self.saved = nil
     written = (0, 0)
     try target.commit(saved)
+    // The end is one turn, so it gets only the rest of the log to fold in.
+    if target.hasLongLog { target.foldLog() }
     if let faultPlace, place > faultPlace { self.faultPlace = nil }
   }
 
