@@ -145,6 +145,8 @@ final class Database {
     // released.
     do {
       let connection = try SQLiteConnection(path: directory.path(of: newName), lock: lock)
+      // Nothing needs the file before it has its name, and ``settle(in:)`` waits for the disk before that.
+      try connection.execute("PRAGMA synchronous = OFF")
       try connection.execute("PRAGMA page_size = \(DatabaseHeader.pageSize)")
       try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
       guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {

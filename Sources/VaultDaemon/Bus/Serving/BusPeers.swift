@@ -43,8 +43,8 @@ final class BusPeers {
   var begin: (BusRequest, BusPeer) throws(BusError) -> Void = { _, _ in }
   /// Called with each call of a known caller that is refused before it is begun. Set once.
   var refuses: (BusRequest, BusPeer, BusError) -> Void = { _, _, _ in }
-  /// Returns the cost of a call: an answer may be given at once although the turn is over. A long call has a turn of its
-  /// own in any case. Set once.
+  /// Returns the cost of a call: an answer may be given at once although the turn is over. A long call has a turn of
+  /// its own in any case. Set once.
   var cost: (BusRequest) -> CallCost = { _ in .answer }
   /// Returns false if nothing can be decided about a peer now, and then runs the closure once that is possible. Set
   /// once.
