@@ -195,6 +195,11 @@ package final class RekeyWork: SecretHolder, Runner.Work {
     defer { vault.hooks.haveChangedKeys() }
     try rekey.finish(recording: vault.audit.fillWithRekey, now: vault.clock.wall())
     vault.audit.haveWritten()
+    upkeep.ways.worker.run { [displaced = keychain.takeDisplaced()] in
+      // The last reference goes on that thread.
+      withExtendedLifetime(displaced) {}
+    } then: { _ in
+    }
     last = rekey.progress
     // From now on these keys are kept like those of the live vault.
     let keys = memoryKeys

@@ -90,6 +90,8 @@ public final class Keychain {
   var touched: Set<Int64>?
   // The same for the deposits.
   var touchedDeposits: Set<Int64>?
+  // The file of the old store after a rekey.
+  var displaced: DisplacedFile?
   /// True when the files are closed: by ``close()``, or because they could not be opened again after another store had
   /// taken their place. Nothing can be read or written here any more; ``init(opening:)`` shows what exists.
   public var isGone: Bool { database.lock == nil }

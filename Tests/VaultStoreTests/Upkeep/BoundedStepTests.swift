@@ -227,7 +227,9 @@ import VaultModel
       #expect(try !salvage.step(items: 8))
       #expect(salvage.result.saved == saved)
     }
-    // The tags are examined in steps of their own.
-    #expect(try salvage.step(items: 8) || salvage.step(items: 8))
+    // The tags are examined in steps of their own, and a long log is folded in in another one.
+    var steps = 1
+    while try !salvage.step(items: 8) { steps += 1 }
+    #expect(steps <= 3 && salvage.result.saved == 6)
   }
 }

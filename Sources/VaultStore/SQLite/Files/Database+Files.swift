@@ -1,3 +1,5 @@
+import Glibc
+
 // The operations on a database's files that a keychain needs in addition to those on its records.
 extension Database {
   /// True for a stand-in for a database whose files are closed.
@@ -9,8 +11,9 @@ extension Database {
     set { connection.takesUnreadableForDamage = newValue }
   }
 
-  /// Keeps fewer pages in memory. This is for a store that is written from one end to the other beside a live store.
-  func shrinkCache() throws(VaultError) { try connection.shrinkCache() }
+  /// Keeps fewer pages in memory, and a shorter log. This is for a store that is written from one end to the other
+  /// beside a live store.
+  func shrink() throws(VaultError) { try connection.shrink() }
 
   /// Stops waiting for the disk. This is for a store that need not outlive a crash.
   func forgoDurability() throws(VaultError) { try connection.execute("PRAGMA synchronous = OFF") }
@@ -95,12 +98,13 @@ extension Database {
   /// that has its log's name. The store's lock is held throughout.
   ///
   /// - Parameter reached: called after each step but the last; an error that it throws ends the replacement there.
+  /// - Returns: the file that was replaced.
   /// - Throws: ``VaultError/storage(_:)`` and what `reached` throws. Either `live` is then the old database, opened
   ///   again if it was closed meanwhile. Or `live` is closed (``isClosed``), because it cannot be opened, or because a
   ///   power cut may now leave either of the two databases. `second` may be closed.
   static func replace(
     _ live: inout Database, by second: inout Database, _ reached: (ReplacementStep) throws(VaultError) -> Void
-  ) throws(VaultError) {
+  ) throws(VaultError) -> DisplacedFile? {
     let (path, inside, lock) = (live.path, second.path, live.lock)
     guard let directory = try StoreDirectory.open(path), let nested = try StoreDirectory.open(inside) else {
       throw .storage("\(inside) disappears")
@@ -128,9 +132,11 @@ extension Database {
       throw .storage("the store is still being read")
     }
     var isReplaced = false
+    var displaced: DisplacedFile?
     let result = Result { () throws(VaultError) in
       guard try directory.size(of: logName) ?? 0 == 0 else { throw .storage("the store is still open") }
       try reached(.liveClosed)
+      displaced = try directory.openFile(fileName, O_RDONLY).map { DisplacedFile($0) }
       try directory.take(fileName, from: nested)
       isReplaced = true
       try reached(.renamed)
@@ -139,8 +145,11 @@ extension Database {
       try reached(.synced)
     }
     if isReplaced { try result.get() }
+    // To close a descriptor of the live file later would drop the locks on it.
+    if !isReplaced { displaced = nil }
     live = try Database(opening: path, lock: lock)
     live.trust()
     try result.get()
+    return displaced
   }
 }

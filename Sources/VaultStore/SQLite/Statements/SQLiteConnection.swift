@@ -20,7 +20,7 @@ import Glibc
   /// The part of the log that belongs to committed transactions, as SQLite reported it at the last commit. Before the
   /// first commit, it is the part found at opening.
   var committed = CommittedLog()
-  /// The number of frames at which a commit folds the log into the main file. Only tests change it.
+  /// The number of frames at which a commit folds the log into the main file.
   var longLog = 4000
   // True when nothing was committed since the log was last folded in, or since the last attempt to fold it in.
   private var isFolded = true
@@ -99,9 +99,12 @@ import Glibc
   /// failure.
   var takesUnreadableForDamage = false
 
-  /// Keeps fewer pages in memory. This is for a store that is written from one end to the other beside a live store,
-  /// which has its cache already.
-  func shrinkCache() throws(VaultError) { try execute("PRAGMA cache_size = -16384") }
+  /// Keeps fewer pages in memory, and a shorter log. This is for a store that is written from one end to the other
+  /// beside a live store, which has its cache already, and whose users wait while the log is folded in.
+  func shrink() throws(VaultError) {
+    try execute("PRAGMA cache_size = -16384")
+    longLog = 1600
+  }
 
   deinit {
     // SQLite removes the log by its name. If another file has that name by now, SQLite would remove that file, unless

@@ -93,7 +93,7 @@ public final class Salvage {
       target = try source.makeEmptyCopy(in: directory, now: now) { result.lose($0) }
       // The second store need not outlive a crash.
       try target.database.forgoDurability()
-      try target.database.shrinkCache()
+      try target.database.shrink()
     } catch {
       try? Self.remove(directory)
       throw error
@@ -121,6 +121,11 @@ public final class Salvage {
     guard source.holdsAllKeys else { throw .locked }
     var left = max(1, items)
     if isOver { return true }
+    if target.hasLongLog {
+      // The next part has a turn of its own.
+      target.foldLog()
+      return false
+    }
     let isAtEnd = try target.transaction { () throws(VaultError) in
       if !areItemsSaved {
         if direction == .up { areItemsSaved = try walkUp(&left) }

@@ -122,7 +122,7 @@ extension Keychain {
     pass?.thaw()
     other.pass?.thaw()
     let stand = try Database.closed(database.path)
-    do throws(VaultError) { try Database.replace(&database, by: &other.database, reached) } catch {
+    do throws(VaultError) { displaced = try Database.replace(&database, by: &other.database, reached) } catch {
       if database.isClosed { close(database) }
       throw error
     }
@@ -134,6 +134,9 @@ extension Keychain {
     try? reached(.opened)
     try? removeSecondStore()
   }
+
+  /// Takes out the file of the store that a rekey has replaced; nil if there is none.
+  public func takeDisplaced() -> DisplacedFile? { displaced.take() }
 
   /// Opens the files again that ``takeOver(_:_:)`` closed. The keys in memory stay.
   func reopen(_ path: String) throws(VaultError) {

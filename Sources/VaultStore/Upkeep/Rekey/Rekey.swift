@@ -18,7 +18,7 @@ public final class Rekey {
   static let directoryName = "rekey"
   /// The number of records or bytes written before a commit. Each commit waits for the disk, as in the live store:
   /// otherwise a power cut could leave a log that looks like a damaged one.
-  private static let batch = (records: 1024, bytes: 2 << 20)
+  private static let batch = (records: 512, bytes: 1 << 20)
   /// The number of bytes of a value for which a record counts as one more in a step.
   static let recordSize = 16 << 10
 
@@ -53,7 +53,7 @@ public final class Rekey {
   var tags = TagBatch()
   /// The copying of the deposits; nil before it begins.
   var deposits: DepositCopy?
-  /// True when the logs were folded in shortly before the end.
+  /// True when the live store's log was folded in shortly before the end.
   var isFolded = false
   private var saved: Keychain.Saved?
   /// The furthest place at which an error stopped the work; nil once a commit was made beyond it.
@@ -138,7 +138,7 @@ public final class Rekey {
       let target = try Keychain(opening: path)
       guard target.vault == source.vault else { throw .corrupt("it is another vault's") }
       try target.unlock(vaultKey: key)
-      try target.database.shrinkCache()
+      try target.database.shrink()
       return target
     } catch { throw error.ofSecondStore }
   }
@@ -203,6 +203,11 @@ public final class Rekey {
   }
 
   private func work(_ records: Int) throws(VaultError) -> Bool {
+    if saved == nil, target.hasLongLog {
+      // This has a step of its own. The end, which is one turn, then gets only the rest of the log to fold in.
+      target.foldLog()
+      return false
+    }
     switch stage {
     case .items: try walkItems(records)
     case .tags: try writeTags(records)
@@ -237,8 +242,6 @@ public final class Rekey {
     self.saved = nil
     written = (0, 0)
     try target.commit(saved)
-    // The end is one turn, so it gets only the rest of the log to fold in.
-    if target.hasLongLog { target.foldLog() }
     if let faultPlace, place > faultPlace { self.faultPlace = nil }
   }
 
