@@ -8,11 +8,11 @@ import VaultModel
 @Suite("A log that has grown long") struct LongLogTests {
   private static let mainFile = "vault.db"
 
-  /// Opens a keychain whose log counts as long from 10 frames, and is folded by a commit at 40.
+  /// Opens a keychain whose log counts as long from 10 frames, and is folded by a commit at 80.
   private func keychain(_ fixture: Fixture) throws -> Keychain {
     let keychain = try fixture.unlocked()
     try keychain.database.connection.checkpoint()
-    keychain.database.connection.longLog = 40
+    keychain.database.connection.longLog = 80
     return keychain
   }
 
@@ -20,7 +20,7 @@ import VaultModel
     try keychain.put("written", String(repeating: "x", count: bytes), update: true)
   }
 
-  @Test("it is told of once it is a quarter as long as a commit lets it be, and then folded in on request")
+  @Test("it is told of once it is an eighth as long as a commit lets it be, and then folded in on request")
   func onRequest() throws {
     let fixture = try IntegrityTests.filled()
     let keychain = try keychain(fixture)
@@ -45,7 +45,7 @@ import VaultModel
     let keychain = try keychain(fixture)
     try write(keychain, bytes: 40_000)
     let before = try fixture.files()[Self.mainFile]
-    try write(keychain, bytes: 160_000)
+    try write(keychain, bytes: 320_000)
     #expect(try fixture.files()[Self.mainFile] != before)
     #expect(!keychain.hasLongLog)
   }

@@ -32,7 +32,7 @@ extension Keychain {
   /// True when so much was written that ``foldLog()`` should be called.
   public var hasLongLog: Bool { database.hasLongLog }
 
-  /// Folds the write-ahead log into the main file. A commit does the same when the log is four times as long as
+  /// Folds the write-ahead log into the main file. A commit does the same when the log is eight times as long as
   /// ``hasLongLog`` requires; whoever waits for that commit then waits for the fold, too.
   public func foldLog() {
     if case .none = transaction.state { database.foldLongLog() }

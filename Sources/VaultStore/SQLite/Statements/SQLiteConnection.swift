@@ -103,7 +103,7 @@ import Glibc
   /// beside a live store, which has its cache already, and whose users wait while the log is folded in.
   func shrink() throws(VaultError) {
     try execute("PRAGMA cache_size = -16384")
-    longLog = 1600
+    longLog = 3200
   }
 
   deinit {
@@ -252,7 +252,7 @@ import Glibc
   }
 
   /// True when the log is long enough to be folded in between two commits, so that neither commit has to wait for that.
-  var hasLongLog: Bool { !isFolded && isTrusted && foldsLog && committed.frames >= longLog / 4 }
+  var hasLongLog: Bool { !isFolded && isTrusted && foldsLog && committed.frames >= longLog / 8 }
 
   /// Folds the log into the main file. If that fails, the log stays, and the next commit tries again.
   func foldLog() {
