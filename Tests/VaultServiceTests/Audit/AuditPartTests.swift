@@ -124,7 +124,7 @@ import VaultStore
       // A cancelled rekey is a change of keys.
       #expect(AuditPart(of: action, .cancelled, isDaemon: false) == (action == .rekey ? .rights : .calls))
     }
-    for action in [AuditAction.get, .use, .set, .delete] {
+    for action in [AuditAction.get, .use, .set, .delete, .export] {
       #expect(AuditPart(of: action, .ok, isDaemon: false) == .values)
       #expect(AuditPart(of: action, .denied, isDaemon: false) == .calls)
     }

@@ -55,8 +55,9 @@ enum AuditPart: Int, CaseIterable {
 
   private static func ofDone(_ action: AuditAction, isDaemon: Bool) -> AuditPart {
     switch action {
-    case .get, .use, .set, .delete, .move, .deposit: .values
-    case .grant, .revoke, .unlock, .lock, .slot, .passwd, .rekey, .backup, .restore, .salvage, .export, .create, .proof,
+    // An export is asked of nobody, and each value that it gives away has an entry of its own.
+    case .get, .use, .set, .delete, .move, .deposit, .export: .values
+    case .grant, .revoke, .unlock, .lock, .slot, .passwd, .rekey, .backup, .restore, .salvage, .create, .proof,
       .approve, .deny, .clock:
       .rights
     // A reading of the log counts as a search. If the daemon itself finds a fault in the log or changes the log, that
