@@ -93,10 +93,12 @@ extension Database {
     /// The number of records that the row counts as, as in ``WalkedHead/weight``.
     var weight: Int { statement.weight }
 
-    /// The row, if it counts in the hash over deposits; nil if it waits.
+    /// The row, if it counts in the hash over deposits; nil if it waits, whatever its shape is: the unlock that meets it
+    /// keeps it aside.
     ///
     /// - Throws: ``VaultError/corrupt(_:)`` when the row is not ours.
     func counted() throws(VaultError) -> DepositRow? {
+      if try waitingSize() != nil { return nil }
       let row = try Database.deposit(statement)
       guard try Database.sealedSize(statement) <= Database.longest(row.state) else { throw Statement.tooLong }
       return row.isCounted ? row : nil

@@ -50,6 +50,8 @@ import VaultModel
     let fixture = try Self.fixture()
     try fixture.sql(sql)
     let keychain = try fixture.unlocked()
+    // A check may meet the row before the unlock has come to it.
+    #expect(try keychain.verify().isOK)
     #expect(try Self.obstacles(keychain.takeInAll()) == [.forged, nil])
     #expect(throws: VaultError.noSuchItem) { try keychain.item(named: name("first")) }
     #expect(try keychain.text("second") == "two")
