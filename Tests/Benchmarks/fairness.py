@@ -133,7 +133,7 @@ def revoked():
     """A list of revoked tokens of nearly a MiB, in no order."""
     numbers = list(range(REVOKED))
     random.Random(REVOKED).shuffle(numbers)
-    return '{"revoked":[%s]}' % ",".join(f'{{"jti":"{n:032x}","exp":9999999999,"age":9999999}}' for n in numbers)
+    return '{"revoked":[%s]}' % ",".join(f'{{"jti":"{n:032x}","exp":9999999999,"age":-9999999}}' for n in numbers)
 
 
 def alone(vault):

@@ -2,7 +2,8 @@ internal import VaultBytes
 internal import VaultModel
 
 /// The text of a list: `{"revoked":[{"jti":"…","exp":…},{"sub":"…","before":…,"exp":…}]}`. `before` is the last second
-/// of the revoked tokens (`iat` ≤ `before`), and `exp` the time from which the entry is no longer needed.
+/// of the revoked tokens (`iat` ≤ `before`), and `exp` the time from which the entry is no longer needed. An entry also
+/// has an `age` once the vault has stored it, 0 or less (``RevocationList/grow(from:to:step:)``).
 extension RevocationList {
   /// The highest number of members of an object in the text, so that the time for reading is proportional to the size.
   /// An entry has three.
@@ -26,9 +27,11 @@ extension RevocationList {
     var subjects: [Subject] = []
     for (index, entry) in object.elements(of: entries).enumerated() {
       guard object.kind(entry) == .object else { throw Self.entry(index, "is no object") }
-      // Lists of earlier programs, and lists that people write, have no ages.
-      let age = object.whole("age", of: entry)
-      let count = object.memberCount(of: entry) - (age == nil ? 0 : 1)
+      // Lists that people write have no ages. Those of earlier programs have ages that an access class was to reach;
+      // the class that was meant is unknown, so such an age counts as none.
+      let stated = object.whole("age", of: entry)
+      let age = stated.flatMap { $0 > 0 ? nil : $0 }
+      let count = object.memberCount(of: entry) - (stated == nil ? 0 : 1)
       switch (
         object.nonempty("jti", of: entry), object.nonempty("sub", of: entry), object.whole("before", of: entry),
         object.whole("exp", of: entry)

@@ -16,8 +16,8 @@ public struct RevocationList: Sendable {
     let identifier: String
     /// The time at which the token expires.
     var expiresAt: Int64
-    /// The age of the list's access class, as in ``RevocationList/drop(expiredBy:age:)``, from which the entry can be
-    /// removed; nil if it is not set yet.
+    /// The age of the entry in seconds, which grows up to 0 (``RevocationList/grow(from:to:step:)``): from then on the
+    /// entry can be removed. Nil if it is not set yet.
     var age: Int64? = nil
   }
 
@@ -28,7 +28,7 @@ public struct RevocationList: Sendable {
     var issuedUpTo: Int64
     /// The time at which the last of the revoked tokens expires.
     var expiresAt: Int64
-    /// The age from which the entry can be removed, as in ``Token/age``.
+    /// The age of the entry, as in ``Token/age``.
     var age: Int64? = nil
   }
 
@@ -71,7 +71,7 @@ public struct RevocationList: Sendable {
   /// - Parameters:
   ///   - time: Unix seconds. If the subject is revoked already, the later time counts.
   ///   - longestLife: The longest possible life of such a token in seconds. If this is too short,
-  ///     ``drop(expiredBy:age:)`` forgets the revocation while tokens are still valid.
+  ///     ``drop(expiredBy:)`` forgets the revocation while tokens are still valid.
   /// - Throws: ``RevocationProblem``, as for an identifier.
   public mutating func revoke(
     subject: String, issuedUpTo time: Int64, longestLife: Int64
@@ -138,30 +138,51 @@ public struct RevocationList: Sendable {
   /// (``JSONWebToken/leeways``), and that were on the list for that long: a clock that jumps ahead removes nothing from
   /// the list.
   ///
-  /// - Parameters:
-  ///   - now: Unix seconds.
-  ///   - age: An age in seconds that grows only by bounded steps, however far a clock jumps.
-  public mutating func drop(expiredBy now: Int64, age: Int64) {
+  /// - Parameter now: Unix seconds.
+  public mutating func drop(expiredBy now: Int64) {
     let end = Seconds.after(-JSONWebToken.leeways.upperBound, now)
-    tokens.removeAll { $0.expiresAt <= end && $0.age.map { $0 <= age } ?? false }
-    subjects.removeAll { $0.expiresAt <= end && $0.age.map { $0 <= age } ?? false }
+    tokens.removeAll { $0.expiresAt <= end && $0.age == 0 }
+    subjects.removeAll { $0.expiresAt <= end && $0.age == 0 }
   }
 
-  /// Sets the age of removal for entries that are new or come from an earlier program.
+  /// Makes the entries older by the time that has passed since the list was last written.
+  ///
+  /// The ages depend on nothing but the list: it may have come from another item, access class or vault meanwhile,
+  /// whose age would say nothing about this list. If the time of the last write is still to come, the list was written
+  /// by a clock that ran ahead, so no entry may be older than a new one would be.
+  ///
+  /// - Parameters:
+  ///   - last: The time of the last write, Unix seconds.
+  ///   - now: Unix seconds.
+  ///   - step: The most seconds that count, so that a jump of a clock counts for no more.
+  public mutating func grow(from last: Int64, to now: Int64, step: Int64) {
+    let passed = min(Seconds.from(last, to: now), step)
+    func grown(_ age: Int64, _ expiresAt: Int64) -> Int64 {
+      passed < 0 ? min(age, Self.newAge(expiresAt, at: now, step: step)) : min(0, age + passed)
+    }
+    for place in tokens.indices { tokens[place].age = tokens[place].age.map { grown($0, tokens[place].expiresAt) } }
+    for place in subjects.indices {
+      subjects[place].age = subjects[place].age.map { grown($0, subjects[place].expiresAt) }
+    }
+  }
+
+  /// Sets the ages of entries that are new or come from an earlier program.
   ///
   /// - Parameters:
   ///   - now: Unix seconds.
-  ///   - age: As for ``drop(expiredBy:age:)``.
-  ///   - step: The most seconds by which a single jump of a clock makes that age grow.
-  public mutating func setAges(at now: Int64, age: Int64, step: Int64) {
-    func end(_ expiresAt: Int64) -> Int64 {
-      let left = max(0, Seconds.from(now, to: expiresAt))
-      return min(Self.greatest, Seconds.after(step, Seconds.after(left, age)))
+  ///   - step: As for ``grow(from:to:step:)``.
+  public mutating func setAges(at now: Int64, step: Int64) {
+    for place in tokens.indices where tokens[place].age == nil {
+      tokens[place].age = Self.newAge(tokens[place].expiresAt, at: now, step: step)
     }
-    for place in tokens.indices where tokens[place].age == nil { tokens[place].age = end(tokens[place].expiresAt) }
     for place in subjects.indices where subjects[place].age == nil {
-      subjects[place].age = end(subjects[place].expiresAt)
+      subjects[place].age = Self.newAge(subjects[place].expiresAt, at: now, step: step)
     }
+  }
+
+  /// The age of a new entry: it reaches 0 one step after the end of the tokens.
+  private static func newAge(_ expiresAt: Int64, at now: Int64, step: Int64) -> Int64 {
+    -min(greatest, Seconds.after(step, max(0, Seconds.from(now, to: expiresAt))))
   }
 
   /// The latest time up to which all tokens of some subject are revoked, Unix seconds.

@@ -80,14 +80,15 @@ import VaultSigning
     var list = RevocationList()
     try list.revoke(identifier: "j", expiresAt: 100)
     try list.revoke(subject: "s", issuedUpTo: 50, longestLife: 100)
-    list.setAges(at: 0, age: 0, step: 0)
-    list.drop(expiredBy: 159, age: .max)
+    list.setAges(at: 0, step: 0)
+    list.grow(from: 0, to: 150, step: .max)
+    list.drop(expiredBy: 159)
     #expect(list.isRevoked(identifier: "j", subject: nil, issuedAt: 0))
-    list.drop(expiredBy: 160, age: .max)
+    list.drop(expiredBy: 160)
     #expect(!list.isRevoked(identifier: "j", subject: nil, issuedAt: 0))
-    list.drop(expiredBy: 209, age: .max)
+    list.drop(expiredBy: 209)
     #expect(list.isRevoked(identifier: "j", subject: "s", issuedAt: 0))
-    list.drop(expiredBy: 210, age: .max)
+    list.drop(expiredBy: 210)
     #expect(list.isEmpty)
   }
 
@@ -96,26 +97,58 @@ import VaultSigning
     var list = try list(#"{"revoked":[{"jti":"old","exp":1100},{"sub":"s","before":900,"exp":1200}]}"#)
     try list.revoke(identifier: "new", expiresAt: 1300)
     // Revocations without an age are never dropped.
-    list.drop(expiredBy: .max, age: .max)
-    list.setAges(at: 1000, age: 50, step: 7)
+    list.grow(from: 0, to: .max, step: .max)
+    list.drop(expiredBy: .max)
+    list.setAges(at: 1000, step: 7)
     let text = try text(list)
-    #expect(text.contains(#"{"jti":"new","exp":1300,"age":357},"#))
-    #expect(text.contains(#"{"jti":"old","exp":1100,"age":157},"#))
-    #expect(text.contains(#"{"sub":"s","before":900,"exp":1200,"age":257}"#))
+    #expect(text.contains(#"{"jti":"new","exp":1300,"age":-307},"#))
+    #expect(text.contains(#"{"jti":"old","exp":1100,"age":-107},"#))
+    #expect(text.contains(#"{"sub":"s","before":900,"exp":1200,"age":-207}"#))
     list = try self.list(text)
-    list.setAges(at: 2000, age: 9000, step: 7)
+    list.setAges(at: 2000, step: 7)
     #expect(try self.text(list) == text)
-    list.drop(expiredBy: .max, age: 156)
+    list.grow(from: 1000, to: 1106, step: 200)
+    list.drop(expiredBy: .max)
     #expect(list.isRevoked(identifier: "old", subject: nil, issuedAt: 0))
-    list.drop(expiredBy: .max, age: 157)
+    list.grow(from: 1106, to: 1107, step: 200)
+    list.drop(expiredBy: .max)
     #expect(!list.isRevoked(identifier: "old", subject: nil, issuedAt: 0))
+    #expect(list.isRevoked(identifier: "new", subject: "s", issuedAt: 0))
     // A renewed revocation gets a new age.
+    list.grow(from: 1107, to: .max, step: 300)
     try list.revoke(subject: "s", issuedUpTo: 2000, longestLife: 100)
-    list.drop(expiredBy: .max, age: .max)
+    list.drop(expiredBy: .max)
     #expect(list.revokedUpTo(subject: "s") == 2000 && list.latestRevocation == 2000)
+    #expect(!list.isRevoked(identifier: "new", subject: nil, issuedAt: 0))
     for text in [#"{"revoked":[{"jti":"j","exp":1,"age":"1"}]}"#, #"{"revoked":[{"jti":"j","age":1}]}"#] {
       #expect(throws: RevocationProblem.self) { try self.list(text) }
     }
+  }
+
+  @Test("counts no jump of the clock for more than a step, and gives back what a clock that ran ahead has counted")
+  func jumps() throws {
+    var list = RevocationList()
+    try list.revoke(identifier: "j", expiresAt: 1300)
+    try list.revoke(subject: "s", issuedUpTo: 1000, longestLife: 200)
+    list.setAges(at: 1000, step: 7)
+    let new = try text(list)
+    list.grow(from: 1000, to: .max, step: 7)
+    #expect(try text(list).contains(#""exp":1300,"age":-300}"#) && text(list).contains(#""exp":1200,"age":-200}"#))
+    list.grow(from: .max, to: 1000, step: 7)
+    #expect(try text(list) == new)
+    // An entry that is younger than a new one stays so.
+    list.grow(from: 1100, to: 1050, step: 7)
+    #expect(try text(list) == new)
+  }
+
+  @Test("takes no age from an earlier program, which had counted it by the age of an access class")
+  func earlierAges() throws {
+    var list = try list(
+      #"{"revoked":[{"jti":"j","exp":1100,"age":5},{"sub":"s","before":1,"exp":1200,"age":999999999999999}]}"#)
+    #expect(try !text(list).contains("age"))
+    list.grow(from: 0, to: .max, step: .max)
+    list.drop(expiredBy: .max)
+    #expect(list.isRevoked(identifier: "j", subject: "s", issuedAt: 1))
   }
 
   @Test("takes nothing in that it could not be read with again") func unreadable() throws {

@@ -97,11 +97,15 @@ extension Items {
       let list = try Self.revocationList(of: item.name)
       throw .invalidValue(kind: "", reason: TokenListCheck.sentence(stored: error, list))
     }
-    // The class of the list is that of the item, unless somebody has changed one of them.
     let newest = max(keychain.newestTime(of: item.policy.accessible, at: now), issuedUnnoted)
     let issued = lastIssue(of: item, keychain, at: now)
-    let age = keychain.age(of: item.policy.accessible, at: now)
-    list.drop(expiredBy: newest, age: age)
+    let step = ClassRecord.Facts.longestStep
+    if let stored = try? self.item(Self.revocationList(of: item.name)) {
+      // The time of the last write is one of the list's own class, which may be another than that of the item.
+      let last = keychain.newestTime(of: stored.policy.accessible, at: now)
+      list.grow(from: stored.current.created, to: last, step: step)
+    }
+    list.drop(expiredBy: newest)
     let terms: TokenTerms
     do throws(TokenProblem) {
       terms = try TokenTerms(attributes: item.attributes)
@@ -117,7 +121,7 @@ extension Items {
         try RevocationList.check(subject: subject, on: terms)
         try list.revoke(subject: subject, issuedUpTo: issued, longestLife: life)
       }
-      list.setAges(at: newest, age: age, step: ClassRecord.Facts.longestStep)
+      list.setAges(at: newest, step: step)
       return (list, try list.encoded())
     } catch {
       throw .invalidValue(kind: "", reason: error.reason)
