@@ -71,6 +71,34 @@ struct DepositTable {
     count(row, -1)
   }
 
+  /// The facts that an insertion overwrites and that a removal of the same row does not bring back.
+  struct Overwritten {
+    let lastSettled: Int64
+    /// The item of which a deposit that is only remembered made a version, and the known versions of that item.
+    let taken: (item: [UInt8], known: (base: TakenBase, name: [UInt8])?)?
+  }
+
+  /// Adds or removes a row, and returns the facts that ``undo(_:_:_:)`` needs.
+  mutating func apply(_ kind: RecordChanges.Kind, _ row: Database.DepositOutline) -> Overwritten {
+    let item = row.state == .seen ? DepositNote(row.note)?.taken?.item : nil
+    let overwritten = Overwritten(lastSettled: lastSettled, taken: item.map { (item: $0, known: taken[$0]) })
+    switch kind {
+    case .insert: add(row)
+    case .remove: remove(row)
+    }
+    return overwritten
+  }
+
+  /// Undoes the latest insertion or removal.
+  mutating func undo(_ kind: RecordChanges.Kind, _ row: Database.DepositOutline, _ overwritten: Overwritten) {
+    switch kind {
+    case .insert: remove(row)
+    case .remove: add(row)
+    }
+    lastSettled = overwritten.lastSettled
+    if let (item, known) = overwritten.taken { taken[item] = known }
+  }
+
   private mutating func count(_ row: Database.DepositOutline, _ sign: Int) {
     let isAdded = sign > 0
     if row.isSeen {
@@ -188,11 +216,15 @@ extension Keychain {
     changes.deposits.insert(row.row)
     let mark = row.isCounted ? try mark(row) : nil
     if let mark { note(kind, .whenUnlocked, Self.depositsPlace, .deposit(row.row), mark) }
-    switch kind {
-    case .insert: bound.depositTable?.add(row.outline)
-    case .remove: bound.depositTable?.remove(row.outline)
+    let outline = row.outline
+    let table = bound.depositTable?.apply(kind, outline)
+    let walk = bound.depositWalk?.apply(kind, outline, mark)
+    // A table that is read from here on has the change in it, and not the facts that the change overwrote.
+    guard let table else {
+      changes.depositChanges = nil
+      return
     }
-    bound.depositWalk?.apply(kind, row.outline, mark)
+    changes.depositChanges?.append(DepositChange(kind: kind, row: outline, mark: mark, table: table, walk: walk))
   }
 
   /// The mark of a row that counts in the hash over deposits.

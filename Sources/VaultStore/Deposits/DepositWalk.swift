@@ -4,7 +4,7 @@ import VaultModel
 /// The reading of the table of deposits after an unlock, in steps. Each row is counted, and marked for the hash over
 /// deposits. The table that comes of it is believed when that hash is the stored one.
 ///
-/// Rows that are written or removed meanwhile are passed to ``apply(_:_:_:)``.
+/// Rows that are written or removed meanwhile are passed to ``apply(_:_:_:)``, and to ``undo(_:)`` if that fails.
 struct DepositWalk {
   private(set) var table = DepositTable()
   private var found = RecordSet()
@@ -33,15 +33,28 @@ struct DepositWalk {
   /// met.
   ///
   /// - Parameter mark: the mark of a row that counts in the hash; nil for a waiting one.
-  mutating func apply(_ kind: RecordChanges.Kind, _ row: Database.DepositOutline, _ mark: RecordMark?) {
-    guard place.hasPassed(row.row) else { return }
-    switch kind {
-    case .insert:
-      table.add(row)
-      if let mark { found.insert(mark) }
-    case .remove:
-      table.remove(row)
-      if let mark { found.remove(mark) }
+  /// - Returns: the facts that were overwritten; nil for a row that is yet to be met.
+  mutating func apply(
+    _ kind: RecordChanges.Kind, _ row: Database.DepositOutline, _ mark: RecordMark?
+  ) -> DepositTable.Overwritten? {
+    guard place.hasPassed(row.row) else { return nil }
+    if let mark {
+      switch kind {
+      case .insert: found.insert(mark)
+      case .remove: found.remove(mark)
+      }
+    }
+    return table.apply(kind, row)
+  }
+
+  /// Undoes the latest change.
+  mutating func undo(_ change: DepositChange) {
+    guard let overwritten = change.walk, place.hasPassed(change.row.row) else { return }
+    table.undo(change.kind, change.row, overwritten)
+    guard let mark = change.mark else { return }
+    switch change.kind {
+    case .insert: found.remove(mark)
+    case .remove: found.insert(mark)
     }
   }
 
@@ -78,6 +91,8 @@ extension Keychain {
   /// After an error, the next step begins anew.
   func checkDeposits(records: Int) throws(VaultError) -> Bool {
     if bound.depositTable?.isVerified == true { return true }
+    // A step within a transaction meets rows that are gone, or there again, if the transaction fails.
+    if !changes.deposits.isEmpty { changes.depositChanges = nil }
     var walk = bound.depositWalk.take() ?? DepositWalk()
     guard try walk.step(self, records: records) else {
       bound.depositWalk = walk
@@ -92,6 +107,7 @@ extension Keychain {
 
   /// Forgets what is known of the table of deposits.
   func forgetDeposits() {
+    changes.depositChanges = nil
     bound.depositTable = nil
     bound.depositWalk = nil
   }

@@ -13,9 +13,12 @@ extension Keychain {
   /// - Throws: ``VaultError/corrupt(_:)`` when no number is left, which only authentic rows can cause.
   func nextDeposit() throws(VaultError) -> Int64 {
     let table = try knownDeposits()
-    var number = if let last = table.lastGiven { last + 1 } else { try lastDeposit(table) + 1 }
+    let last = if let given = table.lastGiven { given } else { try lastDeposit(table) }
+    var number = last + 1
     while table.numbers.contains(number) { number += 1 }
     guard DepositRow.numbers.contains(number) else { throw .corrupt("vault.db: there is no number left for a deposit") }
+    // If the transaction fails, the numbers that it gave are free again, and the last one is not looked for again.
+    if changes.lastDeposit == nil { changes.lastDeposit = last }
     bound.depositTable?.lastGiven = number
     return number
   }

@@ -20,6 +20,7 @@ extension Keychain {
     guard var row = try database.foreignDeposit(number) else { throw .corrupt("a deposit is not where it was") }
     try database.deleteDeposit(number)
     changes.deposits.insert(number)
+    changes.depositChanges = nil
     bound.depositTable?.remove(foreign: number)
     row.row = try nextDeposit()
     row.state = .kept

@@ -49,6 +49,10 @@ struct RecordChanges {
   private(set) var list: [Change] = []
   /// The numbers of the deposits whose rows were written or removed.
   var deposits: Set<Int64> = []
+  /// The changes to the known content of the table of deposits, in order; nil if they cannot be undone in memory.
+  var depositChanges: [DepositChange]? = []
+  /// The highest number of a deposit that counted as given before the transaction gave one; nil if it gave none.
+  var lastDeposit: Int64?
   private let isListing: Bool
 
   init(isListing: Bool) { self.isListing = isListing }

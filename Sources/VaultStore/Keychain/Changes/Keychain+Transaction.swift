@@ -47,7 +47,6 @@ extension Keychain {
     let damagedSlots: [UInt32]
     let facts: ByClass<ClassRecord.Facts?>
     let leftDeposits: [Int64: ItemID]
-    let lastDeposit: Int64?
     let takenBases: [ItemID: (base: TakenBase, name: ItemName)]
   }
 
@@ -61,7 +60,7 @@ extension Keychain {
     transaction.state = .open
     return Saved(
       slots: slots, damagedSlots: damagedSlots, facts: facts, leftDeposits: bound.leftDeposits,
-      lastDeposit: bound.depositTable?.lastGiven, takenBases: takenBases)
+      takenBases: takenBases)
   }
 
   /// Ends the transaction. All of it is kept, or nothing if this throws.
@@ -91,8 +90,7 @@ extension Keychain {
     transaction.state = .none
     keys.lent = LentKeys()
     database.rollback()
-    // The table is not read again for each change of something else that fails.
-    if changes.deposits.isEmpty { bound.depositTable?.lastGiven = saved.lastDeposit } else { forgetDeposits() }
+    undoDeposits()
     (slots, damagedSlots, facts) = (saved.slots, saved.damagedSlots, saved.facts)
     (bound.leftDeposits, takenBases) = (saved.leftDeposits, saved.takenBases)
   }

@@ -1,0 +1,25 @@
+import VaultCore
+
+/// A change to the known content of the table of deposits, with all that is needed to undo it in memory.
+struct DepositChange {
+  let kind: RecordChanges.Kind
+  let row: Database.DepositOutline
+  /// The mark of a row that counts in the hash over deposits; nil for a waiting one.
+  let mark: RecordMark?
+  let table: DepositTable.Overwritten
+  /// The same for the table of the walk; nil if there was no walk, or the walk had not met the row.
+  let walk: DepositTable.Overwritten?
+}
+
+extension Keychain {
+  /// Undoes the changes of a transaction that failed, so that nobody can have the whole table read again with changes
+  /// that fail. If they cannot be undone, the table is forgotten.
+  func undoDeposits() {
+    guard let done = changes.depositChanges else { return forgetDeposits() }
+    for change in done.reversed() {
+      bound.depositTable?.undo(change.kind, change.row, change.table)
+      bound.depositWalk?.undo(change)
+    }
+    if let last = changes.lastDeposit { bound.depositTable?.lastGiven = last }
+  }
+}
