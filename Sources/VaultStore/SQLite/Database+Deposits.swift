@@ -93,8 +93,8 @@ extension Database {
     /// The number of records that the row counts as, as in ``WalkedHead/weight``.
     var weight: Int { statement.weight }
 
-    /// The row, if it counts in the hash over deposits; nil if it waits, whatever its shape is: the unlock that meets it
-    /// keeps it aside.
+    /// The row, if it counts in the hash over deposits; nil if it waits, whatever its shape is: the unlock that meets
+    /// it keeps it aside.
     ///
     /// - Throws: ``VaultError/corrupt(_:)`` when the row is not ours.
     func counted() throws(VaultError) -> DepositRow? {

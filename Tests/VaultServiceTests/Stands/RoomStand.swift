@@ -292,6 +292,7 @@ final class RoomStand {
   ///   - then: run when the unlock would be answered.
   func unlock(isRekeyed: Bool = false, then: @escaping () -> Void = {}) throws {
     let keychain = try vault.keychain()
+    vault.audit.willUnlock()
     try keychain.unlock(vaultKey: Self.secret(isRekeyed ? Self.nextKey : Self.key))
     vault.unlocked(keychain, by: .asked, for: nil, then: then)
   }

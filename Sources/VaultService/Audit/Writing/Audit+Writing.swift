@@ -119,6 +119,15 @@ extension Audit {
     if keychain.hasLongUnwrittenAudit, problem == nil, sealTally(keychain) { _ = store(keychain, anchored: false) }
   }
 
+  /// Writes what waits, right before an unlock takes the keys. Joining the log counts the entries from before a first
+  /// unlock toward the bound on them: those that lie on the disk, in chains that were begun without the keys.
+  func willUnlock() {
+    guard let keychain = keychain() else { return }
+    countRepeats()
+    guard seal(keychain), keychain.hasUnwrittenAudit, sealTally(keychain) else { return }
+    _ = store(keychain, anchored: false)
+  }
+
   /// Writes everything that is waiting, and waits until it is on the disk; false if that is not possible.
   ///
   /// - Parameters:

@@ -50,6 +50,7 @@ extension WaysIn {
     let caller = conversation.caller
     do throws(VaultError) {
       try keychain.check(slot, vaultKey: key)
+      vault.audit.willUnlock()
       try keychain.unlock(vaultKey: key)
       // The unlock is done. The conversation may still end in another way, for instance while deposits are taken in,
       // but that takes nothing back.
