@@ -88,8 +88,9 @@ public final class Keychain {
   }
   // The rows that committed transactions have changed, while a rekey needs to know them.
   var touched: Set<Int64>?
-  // The same for the deposits.
+  // The same for the deposits and for the grants.
   var touchedDeposits: Set<Int64>?
+  var touchedGrants: Set<Int64>?
   // The file of the old store after a rekey.
   var displaced: DisplacedFile?
   /// True when the files are closed: by ``close()``, or because they could not be opened again after another store had

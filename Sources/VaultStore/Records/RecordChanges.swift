@@ -53,6 +53,8 @@ struct RecordChanges {
   var depositChanges: [DepositChange]? = []
   /// The highest number of a deposit that counted as given before the transaction gave one; nil if it gave none.
   var lastDeposit: Int64?
+  /// The numbers of the grants whose rows were written or removed.
+  var grants: Set<Int64> = []
   private let isListing: Bool
 
   init(isListing: Bool) { self.isListing = isListing }

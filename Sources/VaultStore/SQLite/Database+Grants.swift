@@ -64,15 +64,12 @@ extension Database {
     return (id, accessible)
   }
 
-  /// All rows that are grants, ordered by their numbers. Any other row is left for a check to report: it counts towards
-  /// no hash, and if it was a grant before, the remaining rows no longer match the hash.
-  func grants() throws(VaultError) -> [GrantRow] {
-    var found: [GrantRow] = []
-    try eachGrant { row in
-      if let row = try? row.get() { found.append(row) }
-      return true
-    }
-    return found
+  /// The row of that number; nil when there is none. A row that is no grant is left for a check to report: it counts
+  /// towards no hash, and if it was a grant before, the remaining rows no longer match the hash.
+  func grant(_ number: Int64) throws(VaultError) -> GrantRow? {
+    try statements.grants.one.bind(1, number)
+    let row = try statements.grants.one.first { (row: Statement) throws(VaultError) in try? Self.grant(row, number) }
+    return row ?? nil
   }
 
   /// The grants whose records have these ids, and the number of the other grants of each class. No other record is
@@ -85,21 +82,23 @@ extension Database {
       return true
     }
     var rows: [GrantRow] = []
-    for number in numbers {
-      try statements.grants.one.bind(1, number)
-      let row = try statements.grants.one.first { (row: Statement) throws(VaultError) in try? Self.grant(row, number) }
-      if let row = row ?? nil { rows.append(row) }
-    }
+    for number in numbers { if let row = try grant(number) { rows.append(row) } }
     return (rows, others)
   }
 
-  /// Stores a new row.
-  func insertGrant(_ id: ItemID, _ accessible: AccessClass, _ sealed: [UInt8]) throws(VaultError) {
+  /// Stores a new row, and returns its number.
+  ///
+  /// - Parameter number: the number of the row; nil for the next one.
+  func insertGrant(
+    _ id: ItemID, _ accessible: AccessClass, _ sealed: [UInt8], row number: Int64?
+  ) throws(VaultError) -> Int64 {
     let insert = statements.grants.insert
-    try id.withBytes { (bytes: RawSpan) throws(VaultError) in try insert.bind(1, bytes) }
-    try insert.bind(2, Int64(accessible.rawValue))
-    try insert.bind(3, sealed)
+    if let number { try insert.bind(1, number) } else { try insert.bindNull(1) }
+    try id.withBytes { (bytes: RawSpan) throws(VaultError) in try insert.bind(2, bytes) }
+    try insert.bind(3, Int64(accessible.rawValue))
+    try insert.bind(4, sealed)
     try runOnOneRow(insert, "a grant")
+    return connection.lastInserted
   }
 
   /// Removes a row.
@@ -108,5 +107,17 @@ extension Database {
   func deleteGrant(_ row: Int64) throws(VaultError) {
     try statements.grants.delete.bind(1, row)
     try runOnOneRow(statements.grants.delete, "a grant")
+  }
+
+  /// Removes the first rows, as many as make up `records`, and returns their numbers.
+  func deleteGrants(records: Int) throws(VaultError) -> [Int64] {
+    var (left, found): (Int, [Int64]) = (records, [])
+    try statements.grants.sizes.each { (row: Statement) throws(VaultError) in
+      found.append(try row.integer(0))
+      left -= 1 + Int(clamping: try row.integer(1)) / 4096
+      return left > 0
+    }
+    for number in found { try deleteGrant(number) }
+    return found
   }
 }

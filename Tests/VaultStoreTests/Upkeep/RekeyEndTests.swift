@@ -187,7 +187,7 @@ import VaultModel
       if isLive {
         expectCorrupt { try rekey.complete() }
       } else {
-        // The part that the end writes again is whole, whatever was there before.
+        // The end does not read again what the check of the second store has read.
         do { try rekey.finish() } catch { #expect(error.isOfSecondStore, "\(error)") }
       }
       #expect(keychain.hasFailed == isLive, "\(sql)")

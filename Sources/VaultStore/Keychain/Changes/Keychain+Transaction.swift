@@ -80,6 +80,7 @@ extension Keychain {
     keys.lent = LentKeys()
     pass?.apply(changes, self)
     touchedDeposits?.formUnion(changes.deposits)
+    touchedGrants?.formUnion(changes.grants)
     if touched != nil {
       for change in changes.list { if case .head(let row) = change.key { touched?.insert(row) } }
     }

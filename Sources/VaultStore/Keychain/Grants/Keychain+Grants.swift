@@ -42,10 +42,8 @@ extension Keychain {
     try noticing { () throws(VaultError) in
       guard opensGrants(of: accessible), let read = read[accessible] else { throw .locked }
       if let problem = read.problem { throw problem }
-      guard try grantSet(of: accessible) == read.set else {
-        throw .corrupt("the grants for items of class \(accessible.name) are not those that were stored last")
-      }
-      guard read.isWhole else { throw .corrupt("a grant for items of class \(accessible.name) does not open") }
+      guard try grantSet(of: accessible) == read.set else { throw Self.otherGrants(of: accessible) }
+      guard read.isWhole else { throw Self.sealedGrant(of: accessible) }
       return read.records
     }
   }
@@ -65,9 +63,14 @@ extension Keychain {
     try open(grants.map(\.row), of: accessible)
   }
 
-  private func open(_ rows: [GrantRow], of accessible: AccessClass) throws(VaultError) -> [GrantRecord] {
-    let plaintext = Scratch()
-    return try withGrantsKey(accessible) { (key: borrowing SecureBytes) throws(VaultError) in
+  /// Opens the rows of one class. A row that does not open is left out.
+  ///
+  /// - Parameter plaintext: memory for the records, which the caller wipes.
+  /// - Throws: ``VaultError/locked``.
+  func open(
+    _ rows: [GrantRow], of accessible: AccessClass, _ plaintext: Scratch = Scratch()
+  ) throws(VaultError) -> [GrantRecord] {
+    try withGrantsKey(accessible) { (key: borrowing SecureBytes) throws(VaultError) in
       var records: [GrantRecord] = []
       for row in rows where row.accessible == accessible {
         let place = GrantRecord.place(row.id, vault, accessible)
@@ -129,14 +132,11 @@ extension Keychain {
     return closed
   }
 
-  /// Gives this store, all of whose keys are in memory, exactly the grants that another store has. Grants of a class
-  /// whose records are not those that were stored last are left out.
+  /// Gives this store, which has the same keys and no grants, the grants of a damaged store. Grants of a class whose
+  /// records are not those that were stored last are left out.
   ///
   /// - Parameter lose: called with each such class and the error.
-  func copyGrants(
-    of source: Keychain, lose: (AccessClass, VaultError) throws(VaultError) -> Void
-  ) throws(VaultError) {
-    for row in try database.grants() { try remove(row) }
+  func saveGrants(of source: Keychain, lose: (AccessClass, VaultError) -> Void) throws(VaultError) {
     let read = source.readGrants(of: AccessClass.allCases)
     for accessible in AccessClass.allCases {
       // If there are no records and the class record names none, nothing is lost.
@@ -144,7 +144,7 @@ extension Keychain {
       if let read = read[accessible], read.isEmpty, stored == RecordSet() { continue }
       let records: [GrantRecord]
       do throws(VaultError) { records = try source.grants(of: accessible, among: read) } catch .corrupt(let reason) {
-        try lose(accessible, .corrupt(reason))
+        lose(accessible, .corrupt(reason))
         continue
       }
       for record in records { try insert(record, accessible) }
@@ -170,9 +170,29 @@ extension Keychain {
     _ = try changeGrants(removing: [], adding: [record], now: times.min() ?? 0, upTo: Self.mostGrantRecords)
   }
 
+  /// Removes the first rows, in whatever condition they are and as many as make up `records`; true when none is left. A
+  /// transaction must be open.
+  func clearGrants(records: Int) throws(VaultError) -> Bool {
+    let removed = try database.deleteGrants(records: records)
+    changes.grants.formUnion(removed)
+    guard removed.isEmpty else { return false }
+    for accessible in AccessClass.allCases {
+      changes.clear(Self.grantsPlace, accessible, stored: try grantSet(of: accessible))
+    }
+    return true
+  }
+
   // MARK: Parts
 
   static let grantsPlace = RecordSets.Place(.grants)
+
+  static func otherGrants(of accessible: AccessClass) -> VaultError {
+    .corrupt("the grants for items of class \(accessible.name) are not those that were stored last")
+  }
+
+  static func sealedGrant(of accessible: AccessClass) -> VaultError {
+    .corrupt("a grant for items of class \(accessible.name) does not open")
+  }
 
   func mark(_ row: GrantRow) throws(VaultError) -> RecordMark {
     try withIntegrityKey(row.accessible) { (key: borrowing SecureBytes) in
@@ -180,19 +200,25 @@ extension Keychain {
     }
   }
 
-  private func insert(_ record: GrantRecord, _ accessible: AccessClass) throws(VaultError) {
+  /// Stores a new record; a transaction must be open.
+  ///
+  /// - Parameter number: the number of its row; nil for the next one.
+  func insert(_ record: GrantRecord, _ accessible: AccessClass, row number: Int64? = nil) throws(VaultError) {
     let place = GrantRecord.place(record.id, vault, accessible)
     let sealed = try withGrantsKey(accessible) { (key: borrowing SecureBytes) in
       record.encoded().withBytes { AEAD.seal($0, key: key, associatedData: place) }
     }
-    try database.insertGrant(record.id, accessible, sealed)
-    let row = GrantRow(row: 0, id: record.id, accessible: accessible, sealed: sealed)
+    let number = try database.insertGrant(record.id, accessible, sealed, row: number)
+    changes.grants.insert(number)
+    let row = GrantRow(row: number, id: record.id, accessible: accessible, sealed: sealed)
     let mark = try mark(row)
     note(.insert, accessible, Self.grantsPlace, .single, mark)
   }
 
-  private func remove(_ row: GrantRow) throws(VaultError) {
+  /// Removes a row; a transaction must be open.
+  func remove(_ row: GrantRow) throws(VaultError) {
     try database.deleteGrant(row.row)
+    changes.grants.insert(row.row)
     let mark = try mark(row)
     note(.remove, row.accessible, Self.grantsPlace, .single, mark)
   }

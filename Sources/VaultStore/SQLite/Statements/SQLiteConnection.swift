@@ -359,6 +359,9 @@ import Glibc
   /// The number of rows that the last statement changed.
   var changes: Int { Int(unsafe sqlite3_changes64(handle)) }
 
+  /// The number of the row that was inserted last.
+  var lastInserted: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
   /// The error for a result code of a call on this connection.
   func error(_ code: Int32) -> VaultError {
     if code & 0xFF == SQLITE_ERROR, !hasOurTables { return .corrupt("vault.db: its tables cannot be read") }

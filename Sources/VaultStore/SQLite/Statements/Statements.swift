@@ -93,15 +93,16 @@ struct Statements {
   }
 
   struct Grants {
-    let from, places, one, insert, delete: Statement
+    let from, places, sizes, one, insert, delete: Statement
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
       let place = "\(bounded("item", ItemID.count)), class"
       let columns = "\(place), \(bounded("sealed", Database.longestGrant))"
       from = try c.prepare("SELECT id, \(columns) FROM grants WHERE id >= ?1 ORDER BY id")
       places = try c.prepare("SELECT id, \(place) FROM grants ORDER BY id")
+      sizes = try c.prepare("SELECT id, length(sealed) FROM grants ORDER BY id")
       one = try c.prepare("SELECT id, \(columns) FROM grants WHERE id = ?1")
-      insert = try c.prepare("INSERT INTO grants(item, class, sealed) VALUES(?1, ?2, ?3)")
+      insert = try c.prepare("INSERT INTO grants(id, item, class, sealed) VALUES(?1, ?2, ?3, ?4)")
       delete = try c.prepare("DELETE FROM grants WHERE id = ?1")
     }
   }

@@ -42,7 +42,7 @@ extension Keychain {
     copy.takeKeys(of: self)
     AccessClass.allCases.forEach(copy.vouch)
     try copy.transaction { () throws(VaultError) in
-      try copy.copyGrants(of: self) { accessible, error in
+      try copy.saveGrants(of: self) { accessible, error in
         let reason =
           if case .corrupt(let reason) = error, error == Database.tooManyGrants { reason } else {
             "they are not those that were stored last"

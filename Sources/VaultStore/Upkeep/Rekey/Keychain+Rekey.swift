@@ -99,7 +99,13 @@ extension Keychain {
   private func removeSecondStore() throws(VaultError) { try database.removeNested(Rekey.directoryName) }
 
   /// Stops the collecting of changes for a rekey.
-  func forgetTouched() { (touched, touchedDeposits) = (nil, nil) }
+  func forgetTouched() { (touched, touchedDeposits, touchedGrants) = (nil, nil, nil) }
+
+  /// The number of rows that have changed and are not copied again yet; nil before all of them are noted.
+  var countOfTouched: Int? {
+    guard let touched, let touchedDeposits, let touchedGrants else { return nil }
+    return touched.count + touchedDeposits.count + touchedGrants.count
+  }
 
   /// True when another store can take this one's place now, that is, when no backup or salvage reads the file.
   public var canBeReplaced: Bool { snapshot == nil && !isBeingSalvaged }

@@ -16,9 +16,7 @@ extension Rekey {
   public func finish(
     recording record: (inout AuditBlock) -> Void = { _ in }, now: Int64 = 0
   ) throws(VaultError) {
-    guard case .changed(isChecked: true) = stage, source.touched?.isEmpty == true,
-      source.touchedDeposits?.isEmpty == true, !source.hasFailed, !source.isGone
-    else {
+    guard case .changed(isChecked: true) = stage, source.countOfTouched == 0, !source.hasFailed, !source.isGone else {
       throw .storage("the rekey is not finished")
     }
     // If this fails, on a full disk for example, the rekey is at its end as before.
@@ -51,14 +49,13 @@ extension Rekey {
     switch table {
     // These tables are copied item by item; the stage before the end copies what changes meanwhile.
     case .heads, .values, .tags: break
-    // So are the deposits.
+    // So are the deposits and the grants, row by row.
     case .deposits: try deposits?.checkWhole()
+    case .grants: try grants?.checkWhole()
     // These tables were made with the second store, and cannot change during a rekey.
     case .keys, .slots: break
     case .hashes: raiseFacts()
     case .meta: try target.keepStale(of: source)
-    case .grants:
-      try target.copyGrants(of: source) { (_: AccessClass, error: VaultError) throws(VaultError) in throw error }
     case .audit: _ = try target.copyAudit(of: source, rows: .max)
     }
   }

@@ -115,6 +115,22 @@ extension Rekey {
     count(records - left)
     if isOver {
       try commit()
+      stage = .grants
+    }
+    try commitWhenDue()
+  }
+
+  func copyGrants(_ records: Int) throws(VaultError) {
+    let copy = grants ?? GrantCopy(from: source, to: target)
+    grants = copy
+    try begin()
+    guard copy.isCleared else {
+      copy.isCleared = try target.clearGrants(records: records * Self.plainRows)
+      written.records += records
+      return try commitWhenDue()
+    }
+    if try copy.walk(records, &written) {
+      try commit()
       stage = .changed(isChecked: false)
     }
     try commitWhenDue()
@@ -140,7 +156,12 @@ extension Rekey {
       count(weight)
       left -= weight
     }
-    guard source.touched?.isEmpty == true, source.touchedDeposits?.isEmpty == true else {
+    while left > 0, let grants, let number = source.touchedGrants?.popFirst() {
+      try begin()
+      try grants.bring(number, &written)
+      left -= 1
+    }
+    guard source.countOfTouched == 0 else {
       try commitWhenDue()
       return false
     }

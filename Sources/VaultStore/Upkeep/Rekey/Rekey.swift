@@ -33,6 +33,8 @@ public final class Rekey {
     case audit
     /// Copies the deposits.
     case deposits
+    /// Copies the grants.
+    case grants
     /// Copies again the items that changed meanwhile; `isChecked` when the second store's records have been checked.
     case changed(isChecked: Bool)
     /// Checks the second store.
@@ -53,12 +55,16 @@ public final class Rekey {
   var tags = TagBatch()
   /// The copying of the deposits; nil before it begins.
   var deposits: DepositCopy?
+  /// The same for the grants.
+  var grants: GrantCopy?
   /// True when the live store's log was folded in shortly before the end.
   var isFolded = false
   private var saved: Keychain.Saved?
   /// The furthest place at which an error stopped the work; nil once a commit was made beyond it.
   private var faultPlace: (stage: Int, walked: Int)?
-  var written = (records: 0, bytes: 0)
+  typealias Written = (records: Int, bytes: Int)
+  /// The records and bytes that were written since the last commit.
+  var written: Written = (0, 0)
   /// Called at each step of the end, so that tests can examine the files at that moment, or make the step fail.
   var atStep: (ReplacementStep) throws(VaultError) -> Void = { _ in }
 
@@ -151,11 +157,9 @@ public final class Rekey {
     return (min(walked, count), count)
   }
 
-  /// The number of items and deposits that changed meanwhile and must be copied again; nil in the stages before that.
-  public var behind: Int? {
-    guard case .changed = stage, let touched = source.touched else { return nil }
-    return touched.count + (source.touchedDeposits?.count ?? 0)
-  }
+  /// The number of items, deposits and grants that changed meanwhile and must be copied again; nil in the stages before
+  /// that.
+  public var behind: Int? { if case .changed = stage { source.countOfTouched } else { nil } }
 
   /// True after an error, until the work has come further than it had come at the error, and that is on the disk.
   public var isBehindFault: Bool { faultPlace != nil }
@@ -167,9 +171,10 @@ public final class Rekey {
     case .leftovers: (1, 0)
     case .audit: (2, 0)
     case .deposits: (3, 0)
-    case .changed(isChecked: false): (4, 0)
-    case .check: (5, 0)
-    case .changed(isChecked: true): (6, 0)
+    case .grants: (4, 0)
+    case .changed(isChecked: false): (5, 0)
+    case .check: (6, 0)
+    case .changed(isChecked: true): (7, 0)
     }
   }
 
@@ -214,6 +219,7 @@ public final class Rekey {
     case .leftovers: try walkLeftovers(records)
     case .audit: try copyAudit(records)
     case .deposits: try copyDeposits(records)
+    case .grants: try copyGrants(records)
     case .changed(let isChecked): return try copyChanged(records, isChecked)
     case .check: try check(records)
     }
@@ -227,8 +233,8 @@ public final class Rekey {
     written = (0, 0)
     (stage, position, walked, leftover, isResumed) = (.items, .min, 0, .min, true)
     tags = TagBatch()
-    (deposits, isFolded) = (nil, false)
-    source.touchedDeposits = nil
+    (deposits, grants, isFolded) = (nil, nil, false)
+    (source.touchedDeposits, source.touchedGrants) = (nil, nil)
   }
 
   // MARK: Transactions

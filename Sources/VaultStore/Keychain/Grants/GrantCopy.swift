@@ -1,0 +1,85 @@
+import VaultCore
+import VaultModel
+
+/// The copying of grants into the second store of a rekey, in steps. Each is sealed anew to the keys of that store.
+///
+/// Rows that are written or removed in the live store meanwhile, also those not reached yet, are in
+/// ``Keychain/touchedGrants``. They are brought one by one, and none is left at the end. Rows keep their numbers, so
+/// the grants keep their order.
+final class GrantCopy {
+  private let source: Keychain
+  private let target: Keychain
+  /// True once the second store has no rows of an earlier attempt any more.
+  var isCleared = false
+  /// The number from which the walk over the live rows continues; nil at its end.
+  private var next: Int64? = .min
+  /// The number of rows that the walk has read.
+  private var count = 0
+  /// The marks of the live rows as they were when they were copied, and the hashes over these.
+  private var marks: [Int64: (accessible: AccessClass, mark: RecordMark)] = [:]
+  private var found = ByClass<RecordSet>(repeating: RecordSet())
+  private let plaintext = Scratch()
+
+  init(from source: Keychain, to target: Keychain) {
+    (self.source, self.target) = (source, target)
+    source.touchedGrants = []
+  }
+
+  /// Copies the next live rows, at most `records`; true at the end. The second store needs an open transaction.
+  ///
+  /// - Parameter written: the records and bytes written so far; those of this step are added.
+  func walk(_ records: Int, _ written: inout Rekey.Written) throws(VaultError) -> Bool {
+    guard let first = next else { return true }
+    next = nil
+    defer { plaintext.wipe() }
+    var left = records
+    try source.database.eachGrant(from: first) { (read: Result<GrantRow, VaultError>) throws(VaultError) in
+      // A row that cannot be read counts towards no hash. If it was a grant before, the hashes differ at the end.
+      let row = try? read.get()
+      if let row, left <= 0 {
+        next = row.row
+        return false
+      }
+      guard count < Database.mostGrantRows else { throw Database.tooManyGrants }
+      count += 1
+      left -= 1
+      if let row { try put(row, &written) }
+      return true
+    }
+    return next == nil
+  }
+
+  /// Makes the row of a number in the second store follow the live one. The second store needs an open transaction.
+  func bring(_ number: Int64, _ written: inout Rekey.Written) throws(VaultError) {
+    defer { plaintext.wipe() }
+    if let (accessible, mark) = marks.removeValue(forKey: number) {
+      found[accessible].remove(mark)
+      guard let old = try target.database.grant(number) else { throw .secondStore("a grant is not where it was") }
+      try target.remove(old)
+      written.records += 1
+    }
+    if let row = try source.database.grant(number) { try put(row, &written) }
+  }
+
+  private func put(_ row: GrantRow, _ written: inout Rekey.Written) throws(VaultError) {
+    guard let record = try source.open([row], of: row.accessible, plaintext).first else {
+      throw Keychain.sealedGrant(of: row.accessible)
+    }
+    try target.insert(record, row.accessible, row: row.row)
+    let mark = try source.mark(row)
+    marks[row.row] = (row.accessible, mark)
+    found[row.accessible].insert(mark)
+    written.records += 1
+    written.bytes += row.sealed.count
+  }
+
+  /// Checks that the second store has all grants of the live one, and that these are those that were stored last.
+  func checkWhole() throws(VaultError) {
+    guard next == nil, source.touchedGrants?.isEmpty == true else { throw .storage("the rekey is not finished") }
+    for accessible in AccessClass.allCases {
+      guard try source.grantSet(of: accessible) == found[accessible] else {
+        throw Keychain.otherGrants(of: accessible)
+      }
+    }
+  }
+}
