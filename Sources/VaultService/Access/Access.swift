@@ -37,6 +37,8 @@ package final class Access: SecretHolder {
   private var shared = SharedStandings()
   /// The grants that were read for the unlock that takes place now. They do not count by themselves.
   var readAhead: [AccessClass: ReadGrants] = [:]
+  /// The classes whose grants memory has as the store has them, while a rekey gives the vault other keys.
+  var carried: [AccessClass] = []
   /// The times at which grants were used, as far as the store does not have them yet.
   var uses: [ItemID: Int64] = [:]
   /// The requests for rights that no grant gives, and their results.

@@ -66,6 +66,8 @@ package final class Rooms {
     vault.audit.toldName = { [unowned access] in access.auditName(of: $0) }
     vault.audit.grantsRevision = { [unowned access] in access.book.revision }
     vault.hooks.keysTaken = { [unowned access] in access.load($0) }
+    vault.hooks.willChangeKeys = { [unowned access] in access.willChangeKeys() }
+    vault.hooks.haveChangedKeys = { [unowned access] in access.haveChangedKeys() }
     items = Items(vault, access, world.rsa)
     deposits = DepositWork(items, world.runner)
     vault.hooks.takeIn = { [unowned deposits] in deposits.begin() }

@@ -1,4 +1,5 @@
 import Testing
+import VaultCore
 import VaultModel
 
 @testable import VaultService
@@ -34,6 +35,30 @@ import VaultModel
     let gets = try AuditTests.told(rooms).filter { $0.hasPrefix("get ok c") }
     #expect(gets == ["get ok c", "get ok c ×4", "get ok c"])
     #expect(try keychain.verify().isOK)
+  }
+
+  @Test("grants count on at the end without being read again, and are those of the new store") func grants() throws {
+    let rooms = try RoomStand.unlocked(system: true)
+    defer { rooms.end() }
+    try rooms.set("own/1")
+    try GrantTests.give(rooms, "user:990", "own/*", "get")
+    let keychain = try rooms.vault.keychain()
+    let (before, revision) = (rooms.access.book.sets, rooms.access.book.revision)
+    try rooms.rekey()
+    #expect(rooms.rooms.upkeep.rekeyProgress == nil)
+    #expect(rooms.access.book.revision == revision && rooms.access.carried.isEmpty)
+    for accessible in AccessClass.allCases {
+      let stored = try keychain.grantSet(of: accessible)
+      #expect(rooms.access.book.sets[accessible] == stored && before[accessible] != stored, "\(accessible)")
+    }
+    #expect(try GrantTests.isServed(rooms, "own/1", RoomStand.caller(990)))
+    // The records in the new store are those in memory: one of them can be revoked, and stays so.
+    _ = try rooms.access.revoke(try Subject(parsing: "user:990"), try ItemPattern("own/*"), for: rooms.administrator)
+    try rooms.restart()
+    try rooms.unlock(isRekeyed: true)
+    rooms.run()
+    #expect(throws: GrantTests.denied) { try GrantTests.isServed(rooms, "own/1", RoomStand.caller(990)) }
+    #expect(try rooms.vault.keychain().verify().findings == [])
   }
 
   /// Runs a rekey, between whose steps a user without any right searches, and makes a state after so many of them. Then

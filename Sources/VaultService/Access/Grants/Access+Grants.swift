@@ -171,6 +171,8 @@ extension Access {
   ///
   /// In a vault that hides names, the grants that can be read before an unlock are read once and forgotten.
   func load(_ keychain: Keychain) {
+    // The store of a rekey has the same grants under other keys. Reading all of them would make everybody wait.
+    book.agree(sets(of: carried, keychain))
     // A copy is filled, because a fault found while reading is logged, and a question about rights may come in
     // meanwhile.
     var read = book
@@ -213,6 +215,15 @@ extension Access {
   func warn(_ accessible: AccessClass, _ error: VaultError) {
     vault.log.error("no grant for items of class \(accessible.name) counts: \(Refusal(grants: error).sentence)")
   }
+
+  /// Notes which grants a rekey carries over, right before the vault gets other keys.
+  func willChangeKeys() {
+    guard let keychain = vault.openKeychain else { return }
+    carried = agreeing(keychain)
+  }
+
+  /// Ends what ``willChangeKeys()`` began.
+  func haveChangedKeys() { carried = [] }
 
   /// Forgets all grants, the times of their uses, and all requests with their results, because the vault has another
   /// store now.
