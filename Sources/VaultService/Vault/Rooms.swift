@@ -14,6 +14,7 @@ package final class Rooms {
   package let asking: Asking
   package let conversations = Conversations()
   private let deposits: DepositWork
+  private let outlines: DepositOutlines
 
   /// The services that these parts need from their environment.
   package struct World {
@@ -78,6 +79,12 @@ package final class Rooms {
       vault, access, presence, attempts, conversations, worker: world.worker, timer: world.timer, runner: world.runner,
       keystores: world.keystores, credentials: world.credentials, isSystem: terms.isSystem)
     upkeep = Upkeep(vault, waysIn, world.runner)
+    outlines = DepositOutlines(vault, world.runner)
+    let opened = vault.hooks.opened
+    vault.hooks.opened = { [unowned outlines] keychain in
+      opened(keychain)
+      outlines.begin()
+    }
     attendance = Attendance(vault, access, items, world.timer)
     asking = Asking(vault: vault, access: access, items: items, attendance: attendance, timer: world.timer)
     vault.openStore(because: .start)

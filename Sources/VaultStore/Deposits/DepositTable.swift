@@ -152,7 +152,7 @@ extension Database.DepositOutline {
 
 // The known content of the table of deposits, and changes to the table.
 extension Keychain {
-  /// Returns the known content of the table of deposits. If it is not known, all of the table is read at once.
+  /// Returns the known content of the table of deposits. If it is not known, all that is left of it is read at once.
   ///
   /// - Parameter verified: true to check that the rows that are kept aside or remembered are those that were stored
   ///   last.
@@ -160,12 +160,7 @@ extension Keychain {
   @discardableResult
   func knownDeposits(verified: Bool = false) throws(VaultError) -> DepositTable {
     if verified { while try !checkDeposits(records: .max) {} }
-    if bound.depositTable == nil {
-      var table = DepositTable()
-      let outlines = try database.depositOutlines { table.add(foreign: $0, waiting: $1) }
-      for outline in outlines { table.add(outline) }
-      bound.depositTable = table
-    }
+    while try !outlineDeposits(records: .max) {}
     return bound.depositTable ?? DepositTable()
   }
 
@@ -221,7 +216,7 @@ extension Keychain {
     let walk = bound.depositWalk?.apply(kind, outline, mark)
     // A table that is read from here on has the change in it, and not the facts that the change overwrote.
     guard let table else {
-      changes.depositChanges = nil
+      (changes.depositChanges, bound.depositOutlines) = (nil, nil)
       return
     }
     changes.depositChanges?.append(DepositChange(kind: kind, row: outline, mark: mark, table: table, walk: walk))

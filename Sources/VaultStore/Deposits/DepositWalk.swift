@@ -9,17 +9,22 @@ struct DepositWalk {
   private(set) var table = DepositTable()
   private var found = RecordSet()
   private var place = Database.DepositPlace()
+  /// False for a walk that reads outlines alone, and so comes to no hash.
+  private let isMarking: Bool
+
+  init(isMarking: Bool = true) { self.isMarking = isMarking }
 
   /// Continues over at most `records` records, of which a long row counts as several; true after the last row.
   mutating func step(_ keychain: Keychain, records: Int) throws(VaultError) -> Bool {
     var (left, place, isOver) = (records, place, true)
     defer { self.place = place }
-    try keychain.database.walkDeposits(from: &place) { (met: Database.WalkedDeposit) throws(VaultError) in
+    try keychain.database.walkDeposits(from: &place, isOutline: !isMarking) {
+      (met: Database.WalkedDeposit) throws(VaultError) in
       left -= met.weight
       if let outline = try met.outline() {
         table.add(outline)
         // A row that counted and cannot be read is missing from this set, which then differs.
-        if let row = try met.counted() { found.insert(try keychain.mark(row)) }
+        if isMarking, let row = try met.counted() { found.insert(try keychain.mark(row)) }
       } else {
         table.add(foreign: met.number, waiting: try met.waitingSize())
       }
@@ -105,10 +110,36 @@ extension Keychain {
     return true
   }
 
+  /// Continues the first reading of the deposits, which needs no key, until the time is up, but by at least one step;
+  /// true when all are known.
+  ///
+  /// - Parameter isTimeUp: called between two steps.
+  /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. The next step begins anew.
+  public func outlineDeposits(isTimeUp: () -> Bool) throws(VaultError) -> Bool {
+    while try !outlineDeposits(records: Self.depositStep) { if isTimeUp() { return false } }
+    return true
+  }
+
+  /// Continues over the outlines of at most `records` records; true when the table is known.
+  func outlineDeposits(records: Int) throws(VaultError) -> Bool {
+    if bound.depositTable != nil {
+      bound.depositOutlines = nil
+      return true
+    }
+    var walk = bound.depositOutlines.take() ?? DepositWalk(isMarking: false)
+    guard try walk.step(self, records: records) else {
+      bound.depositOutlines = walk
+      return false
+    }
+    bound.depositTable = walk.table
+    return true
+  }
+
   /// Forgets what is known of the table of deposits.
   func forgetDeposits() {
     changes.depositChanges = nil
     bound.depositTable = nil
     bound.depositWalk = nil
+    bound.depositOutlines = nil
   }
 }

@@ -214,8 +214,8 @@ extension Keychain {
 
   /// The number of deposits that are kept aside.
   public var keptDepositCount: Int {
-    // While the first unlock reads the table, the rows that it has met are counted.
-    if bound.depositTable == nil, let walk = bound.depositWalk { return walk.table.kept }
+    // While the table is read for the first time, the rows that were met are counted.
+    if bound.depositTable == nil, let walk = bound.depositOutlines ?? bound.depositWalk { return walk.table.kept }
     return (try? knownDeposits().kept) ?? 0
   }
 

@@ -113,12 +113,13 @@ extension Database {
 
   /// Walks the rows behind `place`, until `body` returns false. `place` moves along.
   ///
+  /// - Parameter isOutline: true to read the outlines alone, which lack the obstacles.
   /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` as ``eachDeposit(from:_:)`` does.
   func walkDeposits(
-    from place: inout DepositPlace, _ body: (WalkedDeposit) throws(VaultError) -> Bool
+    from place: inout DepositPlace, isOutline: Bool = false, _ body: (WalkedDeposit) throws(VaultError) -> Bool
   ) throws(VaultError) {
     guard place.number != .max else { return }
-    let statement = statements.deposits.walked
+    let statement = isOutline ? statements.deposits.outline : statements.deposits.walked
     try statement.bind(1, place.number.map { $0 + 1 } ?? .min)
     defer { statement.reset() }
     while try statement.step() {
@@ -184,28 +185,6 @@ extension Database {
     /// The record of a row that is only remembered; the obstacle of a row that is kept aside, if its content was read;
     /// otherwise empty.
     let note: [UInt8]
-  }
-
-  /// The outlines of all rows, in the order of their numbers, without the obstacles.
-  ///
-  /// - Parameter foreign: called for each row that is not ours with the row's number, and with its size in bytes if the
-  ///   row waits.
-  func depositOutlines(
-    foreign: (_ number: Int64, _ waiting: Int?) -> Void = { _, _ in }
-  ) throws(VaultError) -> [DepositOutline] {
-    var found: [DepositOutline] = []
-    var place = DepositPlace()
-    try statements.deposits.outline.each { (row: Statement) throws(VaultError) in
-      let number = try row.integer(0)
-      try place.advance(to: number)
-      if let outline = try Self.outline(row) {
-        found.append(outline)
-      } else {
-        foreign(number, try Self.waitingSize(row))
-      }
-      return true
-    }
-    return found
   }
 
   private static func outline(_ row: Statement) throws(VaultError) -> DepositOutline? {

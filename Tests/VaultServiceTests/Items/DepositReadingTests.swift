@@ -60,6 +60,18 @@ import VaultStore
     #expect(try stand.vault.keychain().verify().isOK)
   }
 
+  @Test("are counted before it, a few in a turn") func counting() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try stand.set("own/there")
+    try GrantTests.give(stand, "user:990", "own/*", "deposit")
+    let count = Keychain.depositStep + 20
+    for _ in 0..<count { try DepositTests.leave(stand, "own/there", "new", by: RoomStand.caller(990)) }
+    try stand.restart()
+    #expect(try stand.vault.keychain().keptDepositCount == Keychain.depositStep)
+    stand.run()
+    #expect(try stand.vault.keychain().keptDepositCount == count)
+  }
+
   @Test("are listed a few in a turn, each once, by the one that reads them or by an unlock") func pages() throws {
     let stand = try Self.kept()
     try stand.unlock()

@@ -154,6 +154,42 @@ import VaultModel
     #expect(try !checked.verify().isOK)
   }
 
+  // MARK: Before an unlock
+
+  @Test("are counted from the opening on, each as one record, and a deposit that comes amid them reads the rest")
+  func cold() throws {
+    let (fixture, keychain) = try Self.kept(12)
+    try keychain.close()
+    let cold = try fixture.open()
+    try cold.openAlways(bootKey: fixture.bootKey)
+    #expect(try !cold.outlineDeposits(records: 5) && !cold.outlineDeposits(records: 5))
+    #expect(cold.keptDepositCount == 10 && !cold.isReadingDeposits)
+    #expect(try cold.leave(LeftValue("boot", accessible: .always)) == 13)
+    #expect(try cold.outlineDeposits(records: 1) && cold.keptDepositCount == 12)
+    try cold.close()
+    let again = try fixture.open()
+    #expect(try Self.count { try again.outlineDeposits(records: 5) } == 3)
+    #expect(try again.knownDeposits().all.count == 13 && again.keptDepositCount == 12)
+    try again.close()
+  }
+
+  @Test("are known once an unlock has checked them, or all were counted, also where some are removed amid that")
+  func unlockAmid() throws {
+    let (fixture, keychain) = try Self.kept(12)
+    try keychain.close()
+    let cases: [(isChecked: Bool, removed: [Int64], left: Int)] = [(true, [1, 9], 10), (false, [2, 12], 8)]
+    for (isChecked, removed, left) in cases {
+      let again = try fixture.unlocked()
+      #expect(try !again.outlineDeposits(records: 5))
+      try Self.remove(removed, again)
+      if isChecked { while try !again.checkDeposits(records: .max) {} }
+      while try !again.outlineDeposits(records: 5) {}
+      #expect(try again.knownDeposits().kept == left)
+      #expect(try again.knownDeposits(verified: true).all.count == left)
+      try again.close()
+    }
+  }
+
   // MARK: The check
 
   @Test("are checked by their bytes") func check() throws {

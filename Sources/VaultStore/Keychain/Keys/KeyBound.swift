@@ -25,6 +25,8 @@ struct KeyBound: ~Copyable {
   var depositTable: DepositTable?
   /// The reading of that table anew; nil unless it is under way.
   var depositWalk: DepositWalk?
+  /// The first reading of that table after the store was opened; nil unless it is under way.
+  var depositOutlines: DepositWalk?
   /// The numbers and identities of the deposits that were left since the store was opened and were not taken in yet.
   var leftDeposits: [Int64: ItemID] = [:]
   var recent = RecentItems()

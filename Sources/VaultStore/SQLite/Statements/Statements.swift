@@ -142,7 +142,8 @@ struct Statements {
       outline = try c.prepare(
         """
         SELECT \(named), CASE state WHEN \(DepositRow.State.seen.rawValue)
-        THEN \(bounded("sealed", Database.longestNote)) ELSE x'' END, length(sealed) FROM deposits ORDER BY id
+        THEN \(bounded("sealed", Database.longestNote)) ELSE x'' END, length(sealed)
+        FROM deposits WHERE id >= ?1 ORDER BY id
         """)
       sizes = try c.prepare("SELECT id, length(sealed) FROM deposits ORDER BY id")
       insert = try c.prepare(
