@@ -81,6 +81,17 @@ import VaultStore
     for id in ["a", "b"] { #expect(throws: Refusal.self) { try Self.lent(stand, id) } }
   }
 
+  @Test("end at the time of their grant, and a later grant makes another item the credential") func laterItem() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    for name in ["tls/key", "tls/next"] { try stand.set(name) }
+    try Self.give(stand, "unit:\(Self.unit)", "tls/key", as: "a", until: 3000)
+    #expect(try Self.lent(stand, "a") == "tls/key")
+    stand.hands.wall.value = 3000
+    #expect(throws: Refusal.denied("no grant names an item for this credential")) { try Self.lent(stand, "a") }
+    try Self.give(stand, "unit:\(Self.unit)", "tls/next", as: "a")
+    #expect(try Self.lent(stand, "a") == "tls/next")
+  }
+
   @Test(
     "are one item of one service each",
     arguments: [
