@@ -121,6 +121,14 @@ import VaultModel
     #expect(try stand.ask("b", RequestStand.caller(pid: 60, started: 5), for: nil) == Self.denied)
   }
 
+  @Test("of a session for one process leave that of another process of the same subject") func twoSessions() throws {
+    let stand = try RequestStand()
+    let callers = [RequestStand.caller(pid: 50), RequestStand.caller(pid: 51)]
+    for caller in callers { try stand.approve(try stand.number("a", caller), session: true) }
+    for caller in callers { #expect(try stand.ask("a", caller, for: nil) == .served) }
+    #expect(stand.access.requests.approvals.count == 2)
+  }
+
   @Test("for ever are a grant for that very name, beside what the subject has for it") func always() throws {
     let stand = try RequestStand(items: ["a", "**", "b?"])
     let subject = try Subject(parsing: "user:990")
