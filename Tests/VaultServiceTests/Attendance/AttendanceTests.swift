@@ -323,6 +323,18 @@ import VaultModel
     #expect(stand.attendance.agents.count == 8 && !first.isRefused)
   }
 
+  @Test("at the limit of one user push out an agent of that user alone") func ofOneUser() throws {
+    let stand = try AttendanceStand(system: true)
+    var other = AttendanceStand.process(20, uid: 1000)
+    other.groups.append(RoomStand.administrators)
+    let others = try (0..<3).map { _ in try stand.attend(other) }
+    let own = try (0..<2).map { _ in try stand.attend(AttendanceStand.process(1, uid: 0)) }
+    for pid in 2...7 { _ = try stand.attend(AttendanceStand.process(Int32(pid), uid: 0)) }
+    _ = try stand.attend(AttendanceStand.process(8, uid: 0))
+    #expect(own.count(where: \.isRefused) == 1 && !others.contains(where: \.isRefused))
+    #expect(stand.attendance.agents.count == 8 + others.count)
+  }
+
   @Test("are none of others than those whose answer counts, and the attempt is on the record") func standing() throws {
     let stand = try AttendanceStand()
     #expect(throws: Refusal.self) { _ = try stand.attend(AttendanceStand.process(10, uid: 2000)) }
