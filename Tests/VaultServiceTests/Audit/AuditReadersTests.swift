@@ -224,6 +224,25 @@ import VaultModel
     #expect(try Self.read(stand).othersByName == 0)
   }
 
+  @Test("a receipt's author is the same service, by the units of the vault's mode, or else the same process")
+  func authors() throws {
+    for isSystem in [true, false] {
+      let stand = try RoomStand.unlocked(system: isSystem)
+      func caller(_ unit: String?, pid: Int32 = 100) -> Caller {
+        var caller = RoomStand.caller(session: pid, unit: isSystem ? unit : "user@1000.service")
+        if !isSystem { caller.userUnit = unit }
+        return caller
+      }
+      func isAuthor(_ unit: String?, _ other: Caller) -> Bool {
+        stand.access.isProgram(of: AuditEntry.Caller(caller(unit), isSystem: isSystem), other)
+      }
+      #expect(isAuthor("a.service", caller("a.service", pid: 101)))
+      #expect(!isAuthor("a.service", caller("b.service")) && !isAuthor("a.service", caller(nil)))
+      #expect(isAuthor("a.scope", caller("a.scope")) && !isAuthor("a.scope", caller("a.scope", pid: 101)))
+      #expect(isAuthor(nil, caller(nil)) && !isAuthor(nil, RoomStand.caller(990)))
+    }
+  }
+
   @Test("the places of items are found once for all readers, and again where items are made, deleted and renamed")
   func places() throws {
     let stand = try Self.stand()
