@@ -49,6 +49,18 @@ import VaultModel
     asked.dismiss()
   }
 
+  @Test("keeps the items of the session, whose key is in memory, also over a sleep that follows") func ofOpenSession()
+    throws
+  {
+    let stand = try KeyringStand()
+    let path = try stand.make("v", in: .session)
+    try Self.rekey(stand.rooms)
+    #expect(try stand.value(path) == "text/plain v")
+    stand.vault.lock(because: .sleep)
+    try stand.rooms.unlock(isRekeyed: true)
+    #expect(try stand.value(path) == "text/plain v")
+  }
+
   @Test("keeps the items of the session, whose key nobody has opened since a sleep") func ofSession() throws {
     let stand = try KeyringStand()
     let path = try stand.make("v", in: .session)
