@@ -380,6 +380,9 @@ import VaultStore
     settings.keyring.shares = [try ItemPattern("iot/*"), try ItemPattern("iot/k*")]
     let stand = try KeyringStand(settings)
     for name in ["iot/key", "iot/other", "private"] { try stand.rooms.set(name) }
+    // A key with a use is never shared.
+    let key = ItemChange(name: try ItemName("iot/key-of-tokens"), use: .jwt)
+    _ = try stand.rooms.items.set(key, .generated(.key(.hmac)), for: stand.rooms.administrator) { _ in true }
     let own = try stand.make("v")
     let hits = try stand.find()
     #expect(hits.map(\.path) == [own, KeyringPath(.shared, "iot_2fkey"), KeyringPath(.shared, "iot_2fother")])
