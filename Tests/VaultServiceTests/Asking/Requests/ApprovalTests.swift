@@ -337,6 +337,8 @@ import VaultModel
     #expect(try stand.ask("c", for: nil) == .served)
     let change = ItemChange(name: try ItemName("c"), accessible: .always, update: true)
     _ = try items.set(change, .same, for: administrator) { _ in true }
+    #expect(try stand.access.toldRequests(for: administrator).approvals.isEmpty)
+    #expect(try Self.held(stand, "user:990", "c").isEmpty)
     #expect(try stand.ask("c", for: nil) == Self.denied)
     // An approval for ever, of a name, is a grant.
     try stand.approve(try stand.number("b"), always: true)
