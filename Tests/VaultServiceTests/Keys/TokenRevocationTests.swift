@@ -328,6 +328,25 @@ import VaultStore
     #expect(told == (isHidden ? junk : nil))
   }
 
+  @Test("by a clock that was turned back after they were made, also if the disk was full for their time")
+  func unstoredTime() throws {
+    var disk: SmallDisk?
+    let stand = try RoomStand.unlocked(system: true) { disk = SmallDisk($0) }
+    defer { stand.vault.closeStore() }
+    let change = ItemChange(name: try ItemName("key"), use: .jwt)
+    _ = try stand.items.set(change, .generated(.key(.hmac)), for: stand.administrator) { _ in true }
+    stand.run()
+    stand.hands.wall.value += 60
+    disk?.fill()
+    let token = try Self.token(stand)
+    #expect(disk.map { $0.refused > 0 } == true)
+    disk?.free()
+    stand.hands.wall.value -= 60
+    _ = try stand.items.revoke(.all(of: "lamp"), of: change.name, for: stand.administrator)
+    stand.hands.wall.value += 60
+    #expect(try !Self.isValid(token, stand))
+  }
+
   @Test("by a number or a subject, and not by what cannot be one") func given() throws {
     let stand = try Self.stand()
     for tokens: Items.RevokedTokens in [
