@@ -149,6 +149,27 @@ import VaultStore
     #expect(try !list.contains(id))
   }
 
+  @Test("a token that was made by a clock ahead stays in the list until it has ended by that clock") func listedAhead()
+    throws
+  {
+    let day: Int64 = 86_400
+    let change = ItemChange(name: name, attributes: ["max-ttl": "30d"], update: true)
+    _ = try stand.items.set(change, .same, for: stand.administrator) { _ in true }
+    stand.hands.wall.value += 20 * day
+    var (token, id): ([UInt8], String) = ([], "")
+    let wanted = WantedToken(subject: nil, lifetime: 30 * day, claims: nil)
+    _ = try stand.items.issue(name, wanted, for: stand.administrator) { made in
+      (token, id) = (made.text.withBytes { $0.array }, made.id)
+    }
+    stand.hands.wall.value -= 20 * day
+    try revoke(.one(id))
+    for _ in 0..<45 {
+      stand.hands.wall.value += day
+      try revoke(.one(String(repeating: "a", count: 32)))
+    }
+    #expect(try list.contains(id) && !counts(token))
+  }
+
   @Test(
     "all tokens of a subject are taken back up to the time that any class knows, and no more than a day ahead",
     arguments: [(3600, 3600), (864_000, 86_400)])
