@@ -51,6 +51,21 @@ import VaultModel
     #expect(told == ["request ok a", "request ok b"])
   }
 
+  @Test("for two rights on one item are two, and the answer to one gives nothing of the other") func rights() throws {
+    let stand = try RequestStand(items: [])
+    try stand.rooms.set("code", kind: .totp, "MY")
+    func code() throws -> Wait? {
+      try stand.rooms.items.code(try ItemName("code"), for: RequestStand.caller(), Said(purpose: "p")) { _ in }
+    }
+    _ = try code()
+    let number = try stand.number("code")
+    #expect(stand.pending.map(\.right) == [.use, .get] && stand.pending.last?.number == number)
+    try stand.approve(stand.pending[0].number)
+    #expect(stand.pending.map(\.number) == [number])
+    #expect(try stand.ask("code", for: nil) == Self.denied)
+    #expect(try code() == nil)
+  }
+
   @Test("have random numbers of six digits, none of which is in use") func numbers() throws {
     let stand = try RequestStand()
     let numbers = try (0..<16).map { try stand.number("i\($0)") }
