@@ -244,6 +244,16 @@ import VaultModel
     #expect(told.contains { $0.hasPrefix("get denied  ×") })
   }
 
+  @Test("the first event of an hour beyond a part has an entry at once, also after the clock was set back")
+  func setBack() {
+    var counts = AuditCounts()
+    let times: [Int64] = [5000, 5001, 8599, 8600, 4000, 4001, 7599, 7600]
+    let first = times.filter { counts.isFirst(.get, .ok, at: $0) }
+    #expect(first == [5000, 8600, 4000, 7600])
+    // Events of another sort have an hour of their own.
+    #expect(counts.isFirst(.get, .denied, at: 7601) && counts.isFirst(.use, .ok, at: 7601))
+  }
+
   @Test("a caller who connects for each call, and a call a second, have all that they make count as theirs")
   func wholeSize() throws {
     var settings = VaultSettings()
