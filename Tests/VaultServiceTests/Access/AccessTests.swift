@@ -152,6 +152,21 @@ import VaultStore
     #expect(try stand.items.item(copy, for: stand.administrator).policy.isNeverRead)
   }
 
+  @Test("a key that is never read is copied by an administrator with the proof that it requires, and not without it")
+  func neverReadProven() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    var change = ItemChange(name: try ItemName("key"), use: .mac, neverRead: true)
+    change.require = .password
+    _ = try stand.items.set(change, .generated(.key(.hmac)), for: stand.administrator) { _ in true }
+    let (key, copy) = (try ItemName("key"), try ItemName("copy"))
+    func makeCopy() throws -> Int {
+      try stand.items.copy(key, to: copy, replacing: false, evenExpired: false, for: stand.administrator)
+    }
+    #expect(throws: Refusal.presenceRequired("key", .password)) { try makeCopy() }
+    stand.access.add(.password, by: stand.administrator, with: [])
+    #expect(try makeCopy() == 1)
+  }
+
   @Test("no code by a counter is given out whose successor could not be stored") func notStored() throws {
     let stand = try RoomStand.unlocked()
     try stand.set("a", kind: .totp, "otpauth://hotp/x?secret=MY&counter=0")
