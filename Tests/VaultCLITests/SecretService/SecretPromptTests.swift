@@ -164,6 +164,23 @@ import VaultTesting
     #expect(out.first == "True True" && out.last?.hasPrefix("True ") == true, "\(out)")
   }
 
+  @Test("ends without what was served already and is gone by then") func servedNoMore() throws {
+    let out = try Stand("secret-service-accessible = when-unlocked\n").python(
+      """
+      client = Client()
+      unlock()
+      item = client.make({'a': '1'}, b'v', ROOT + '/collection/session')
+      vault('lock')
+      served, path = client.unlock(item, DEFAULT)
+      print([str(p) for p in served] == [item], path != '/')
+      client.prompt(path)
+      client.call(item, 'Delete', interface='Item')
+      unlock()
+      print(wait(lambda: client.ends == [(path, False, 'o', [DEFAULT])]), client.ends)
+      """)
+    #expect(out.first == "True True" && out.last?.hasPrefix("True ") == true, "\(out)")
+  }
+
   @Test("has few paths once those of a program have many, however many calls it makes at a time") func paths() throws {
     let out = try Stand().python(
       """
