@@ -239,6 +239,31 @@ import VaultTesting
       ])
   }
 
+  @Test("is not taken up for a process that began at another time than the one that was kept") func otherProcess()
+    throws
+  {
+    let out = try Stand().python(
+      """
+      client = Client()
+      client.prompt(client.unlock(DEFAULT)[1])
+      file = os.environ['XDG_RUNTIME_DIR'] + '/vault/prompts'
+      wait(lambda: os.path.exists(file) and open(file).read().count('\\n') == 3)
+      lines = open(file).read().split('\\n')
+      words = lines[2].split(' ')
+      words[3] = str(int(words[3]) + 1)
+      lines[2] = ' '.join(words)
+      kill()
+      wait(lambda: not client.bus.name_has_owner(NAME))
+      open(file, 'w').write('\\n'.join(lines))
+      vaultd = subprocess.Popen(['vaultd'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+      wait(lambda: client.bus.name_has_owner(NAME) and status('prompts') is not None)
+      wait(lambda: not os.path.exists(file), 5)
+      print(os.path.exists(file), status('prompts'))
+      vaultd.kill()
+      """)
+    #expect(out == ["False 0"])
+  }
+
   @Test("for what a search will find is taken up by the next daemon, whose file tells nothing of the search")
   func restartedSearch() throws {
     let out = try Stand().python(
