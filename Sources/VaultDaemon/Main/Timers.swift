@@ -8,9 +8,18 @@ internal import VaultService
 /// the resume.
 struct DeadlineTimer {
   let descriptor: Int32
+  private let clock: Int32
 
   init(_ clock: Int32) throws(SystemError) {
+    self.clock = clock
     descriptor = try SystemError.check("timerfd_create", vault_timerfd(clock))
+  }
+
+  /// The present time of the clock, in nanoseconds.
+  var now: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
   /// Fires once at `deadline` nanoseconds of the clock; with nil, never.

@@ -10,8 +10,9 @@ final class DepositCopy {
   private let target: Keychain
   /// True once the second store has no rows of an earlier attempt any more.
   var isCleared = false
-  /// The number from which the walk over the live rows continues; nil at its end.
-  private var next: Int64? = .min
+  /// The place that the walk over the live rows has reached, and whether that is its end.
+  private var place = Database.DepositPlace()
+  private var isWalkOver = false
   /// The marks of the live rows that count in the hash over deposits, as they were when they were copied, and the hash
   /// over these.
   private var marks: [Int64: RecordMark] = [:]
@@ -32,15 +33,15 @@ final class DepositCopy {
   /// Copies the next live rows, at most `left` records, which it subtracts from `left`; true at the end. The second
   /// store needs an open transaction.
   func walk(_ left: inout Int) throws(VaultError) -> Bool {
-    guard let first = next else { return true }
+    if isWalkOver { return true }
     var rows: [DepositRow] = []
-    try source.database.eachDeposit(from: first) { (read: Result<DepositRow, VaultError>) throws(VaultError) in
+    try source.database.eachDeposit(from: &place) { (read: Result<DepositRow, VaultError>) throws(VaultError) in
       let row = try read.get()
       rows.append(row)
       left -= Self.weight(of: row)
       return left > 0
     }
-    next = left > 0 ? nil : rows.last.flatMap { $0.row < .max ? $0.row + 1 : nil }
+    isWalkOver = left > 0
     for row in rows {
       // A note keeps the change that its deposit made only if another deposit waits for the same item, and all names of
       // these are known when the walk is over.
@@ -50,7 +51,7 @@ final class DepositCopy {
         try put(row)
       }
     }
-    return next == nil
+    return isWalkOver
   }
 
   /// Makes the row of a number in the second store follow the live one, and returns the number of records that it
@@ -65,7 +66,7 @@ final class DepositCopy {
 
   /// Checks that the second store has all deposits of the live one, and that these are those that were stored last.
   func checkWhole() throws(VaultError) {
-    guard next == nil, source.touchedDeposits?.isEmpty == true else { throw .storage("the rekey is not finished") }
+    guard isWalkOver, source.touchedDeposits?.isEmpty == true else { throw .storage("the rekey is not finished") }
     let stored = try source.classRecord(.whenUnlocked).sets[Keychain.depositsPlace]
     guard stored == found else { throw Keychain.otherDeposits }
   }

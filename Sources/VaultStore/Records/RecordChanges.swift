@@ -10,14 +10,16 @@ enum RecordKey: Equatable {
   case tag(Tag, row: Int64)
   /// The row of a deposit.
   case deposit(Int64)
+  /// The row of a grant.
+  case grant(Int64)
   /// A row of a table with few rows, which a check reads in one step.
   case single
 
-  /// The row of the item that the record belongs to; nil in a table with few rows.
+  /// The row of the item that the record belongs to; nil for a record that belongs to none.
   var row: Int64? {
     switch self {
     case .head(let row), .value(let row, _), .tag(_, let row): row
-    case .deposit, .single: nil
+    case .deposit, .grant, .single: nil
     }
   }
 }

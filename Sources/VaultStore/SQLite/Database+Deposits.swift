@@ -44,21 +44,19 @@ extension Database {
   private static let mostRows = Keychain.mostDeposits * 2 + Keychain.mostSeen * 2
   private static var tooManyDeposits: VaultError { .corrupt("vault.db: there are too many deposits") }
 
-  /// Walks all rows from the number `first` on, until `body` returns false.
+  /// Walks the rows behind `place`, until `body` returns false. `place` moves along.
   ///
   /// - Parameter body: gets each row, or the error in reading it. An error means that this one row is not ours, and
   ///   says nothing about the others.
   /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are more rows than a vault can have, or the
   ///   rows are out of order.
   func eachDeposit(
-    from first: Int64 = .min, _ body: (Result<DepositRow, VaultError>) throws(VaultError) -> Bool
+    from place: inout DepositPlace, _ body: (Result<DepositRow, VaultError>) throws(VaultError) -> Bool
   ) throws(VaultError) {
+    guard let first = place.next else { return }
     try statements.deposits.from.bind(1, first)
-    var place = DepositPlace()
     try statements.deposits.from.each { (row: Statement) throws(VaultError) in
-      let number = try row.integer(0)
-      guard number >= first else { throw Self.outOfOrder("deposits") }
-      try place.advance(to: number)
+      try place.advance(to: try row.integer(0))
       let found: Result<DepositRow, VaultError>
       do throws(VaultError) { found = .success(try Self.deposit(row)) } catch .corrupt(let reason) {
         found = .failure(.corrupt(reason))
@@ -77,6 +75,9 @@ extension Database {
 
     /// True when a row of that number lies in the part that the walk has passed.
     func hasPassed(_ number: Int64) -> Bool { self.number.map { number <= $0 } ?? false }
+
+    /// The lowest number of a row behind the place; nil if there can be none.
+    fileprivate var next: Int64? { number.map { $0 < .max ? $0 + 1 : nil } ?? .min }
 
     fileprivate mutating func advance(to number: Int64) throws(VaultError) {
       guard self.number.map({ number > $0 }) ?? true else { throw Database.outOfOrder("deposits") }
@@ -118,9 +119,9 @@ extension Database {
   func walkDeposits(
     from place: inout DepositPlace, isOutline: Bool = false, _ body: (WalkedDeposit) throws(VaultError) -> Bool
   ) throws(VaultError) {
-    guard place.number != .max else { return }
+    guard let first = place.next else { return }
     let statement = isOutline ? statements.deposits.outline : statements.deposits.walked
-    try statement.bind(1, place.number.map { $0 + 1 } ?? .min)
+    try statement.bind(1, first)
     defer { statement.reset() }
     while try statement.step() {
       let number = try statement.integer(0)

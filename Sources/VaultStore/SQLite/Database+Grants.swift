@@ -9,7 +9,7 @@ struct GrantRow {
   let sealed: [UInt8]
 }
 
-// The table of grants, which has few rows.
+// The table of grants.
 extension Database {
   /// The most rows that are read: more than a vault has.
   static let mostGrantRows = AccessClass.allCases.count * Keychain.mostGrantRecords
@@ -21,12 +21,12 @@ extension Database {
 
   /// Walks the rows in the order of their numbers: all of them, or those from the number `first` on.
   ///
-  /// - Parameter body: gets each row, or the error in reading it, such as a row of no known class. An error is about
-  ///   that row alone. `body` ends the walk by returning false.
+  /// - Parameter body: gets the number of each row, and the row or the error in reading it, such as a row of no known
+  ///   class. An error is about that row alone. `body` ends the walk by returning false.
   /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are more rows than a vault can have, or the
   ///   rows are out of order.
   func eachGrant(
-    from first: Int64 = .min, _ body: (Result<GrantRow, VaultError>) throws(VaultError) -> Bool
+    from first: Int64 = .min, _ body: (Int64, Result<GrantRow, VaultError>) throws(VaultError) -> Bool
   ) throws(VaultError) {
     try statements.grants.from.bind(1, first)
     try Self.each(statements.grants.from) { (row: Statement, number: Int64) throws(VaultError) in
@@ -34,7 +34,7 @@ extension Database {
       do throws(VaultError) { found = .success(try Self.grant(row, number)) } catch .corrupt(let reason) {
         found = .failure(.corrupt(reason))
       }
-      return try body(found)
+      return try body(number, found)
     }
   }
 

@@ -21,10 +21,9 @@ extension RecordWalk {
     for table in AssociatedData.Table.allCases {
       do throws(VaultError) {
         switch table {
-        case .heads, .values, .tags, .deposits, .hashes: break
+        case .heads, .values, .tags, .deposits, .grants, .hashes: break
         case .slots: try walkSlots(keychain, &verification)
         case .keys: try walkKeys(keychain, &verification)
-        case .grants: try walkGrants(keychain, &verification)
         case .meta: try walkNextKey(keychain)
         case .audit: try walkAnchor(keychain)
         }
@@ -72,17 +71,24 @@ extension RecordWalk {
     }
   }
 
-  private mutating func walkGrants(_ keychain: Keychain, _ verification: inout Verification) throws(VaultError) {
-    try keychain.database.eachGrant { (found: Result<GrantRow, VaultError>) throws(VaultError) in
+  /// Continues over the grants for up to `left` records.
+  mutating func walkGrants(
+    _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
+  ) throws(VaultError) {
+    try keychain.database.eachGrant(from: grant.next) {
+      (number: Int64, found: Result<GrantRow, VaultError>) throws(VaultError) in
+      guard grant.count < Database.mostGrantRows else { throw Database.tooManyGrants }
+      grant = (number == .max ? number : number + 1, grant.count + 1)
+      left -= 1
       do throws(VaultError) {
         let row = try found.get()
-        guard isHashed(row.accessible, keychain) else { return true }
+        guard isHashed(row.accessible, keychain) else { return left > 0 }
         sets[row.accessible][Keychain.grantsPlace].insert(try keychain.mark(row))
       } catch .corrupt(let reason) {
         verification.add(Finding(.damaged, reason))
         unread.insert(Keychain.grantsPlace)
       }
-      return true
+      return left > 0
     }
   }
 

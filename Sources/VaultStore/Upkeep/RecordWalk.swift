@@ -6,7 +6,7 @@ import VaultModel
 /// Changes that are made during the walk are passed to ``apply(_:)``.
 struct RecordWalk {
   private enum Table: Int, Comparable {
-    case heads, values, tags, deposits, end
+    case heads, values, tags, deposits, grants, end
     static func < (a: Table, b: Table) -> Bool { a.rawValue < b.rawValue }
   }
 
@@ -23,10 +23,12 @@ struct RecordWalk {
   private var value = (item: Int64.min, version: Int64.min)
   private var tag = TagPlace()
   var deposit = Database.DepositPlace()
+  /// The number of the next grant, and the number of grants read.
+  var grant = (next: Int64.min, count: 0)
   private var tagClass: AccessClass?
 
   /// Continues for up to `left` records, which it subtracts from `left`; a long row counts as several. True after the
-  /// last record of heads, values, tags and deposits.
+  /// last record of these tables.
   mutating func step(
     _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
   ) throws(VaultError) -> Bool {
@@ -37,12 +39,13 @@ struct RecordWalk {
         case .values: try walkValues(keychain, &left, &verification)
         case .tags: try walkTags(keychain, &left, &verification)
         case .deposits: try walkDeposits(keychain, &left, &verification)
+        case .grants: try walkGrants(keychain, &left, &verification)
         case .end: break
         }
       } catch .corrupt(let reason) {
         // The tree of pages is damaged, so the rows after this place cannot be reached.
         verification.add(Finding(.damaged, "\(Self.name(table)) cannot be read any further: \(reason)"))
-        if table == .deposits { unread.insert(AssociatedData.Table.deposits) }
+        if let table = Self.judged(table) { unread.insert(table) }
         left = max(left, 1)
         next()
         continue
@@ -60,7 +63,17 @@ struct RecordWalk {
     case .values: "the table of older values"
     case .tags: "the table of tags"
     case .deposits: "the table of deposits"
+    case .grants: "the table of grants"
     case .end: "a table"
+    }
+  }
+
+  /// The table in which each row is a finding of its own; nil for the others.
+  private static func judged(_ table: Table) -> AssociatedData.Table? {
+    switch table {
+    case .deposits: .deposits
+    case .grants: .grants
+    case .heads, .values, .tags, .end: nil
     }
   }
 
@@ -194,6 +207,7 @@ struct RecordWalk {
     case .value(let row, let version): table > .values || table == .values && (row, version) <= value
     case .tag(let tag, let row): table > .tags || table == .tags && self.tag.isAtOrAfter(tag, row)
     case .deposit(let number): table > .deposits || table == .deposits && deposit.hasPassed(number)
+    case .grant(let number): table > .grants || table == .grants && number < grant.next
     case .single: false
     }
   }

@@ -433,6 +433,30 @@ import VaultTesting
     #expect(try sandbox.must(["get", "x", "--version", "1"]) == "theirs")
   }
 
+  @Test("a replacement that was refused is no consent for the next attempt") func refusedReplacement() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["set", "x"])
+    try terminal.expect("Value of `x`: ")
+    terminal.type("hunter3")
+    try terminal.expect("Again: ")
+    try sandbox.must(["set", "x", "--use", "ssh", "--generate", "ed25519", "--never-read"])
+    terminal.type("hunter3")
+    try terminal.expect("vault: `x` already exists\r\n")
+    try terminal.expect(Self.taken)
+    terminal.type("r")
+    try terminal.expect("vault: `x` is a key that is never read")
+    try terminal.expect(Self.taken)
+    try sandbox.must(["rm", "x"])
+    try sandbox.must(["set", "x"], stdin: "theirs")
+    terminal.type("y")
+    try terminal.expect("vault: `x` already exists\r\n")
+    try terminal.expect(Self.taken)
+    terminal.type("n")
+    #expect(try terminal.wait() == 73)
+    #expect(try sandbox.must(["get", "x"]) == "theirs")
+  }
+
   @Test("an item to update that is gone meanwhile is made anew only when that is wanted", arguments: ["y", "a", "n"])
   func gone(answer: String) throws {
     let sandbox = try Sandbox.withVault(unlocked: true)

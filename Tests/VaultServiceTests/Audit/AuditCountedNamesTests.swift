@@ -6,6 +6,8 @@ import VaultModel
 @testable import VaultStore
 
 @Suite("The names in what is counted") struct AuditCountedNamesTests {
+  private static let log = (size: Int64(64 << 20), now: Int64(0))
+
   @Test("no noise of a subject keeps its reads from being counted by item") func ownNoise() throws {
     let stand = try AuditFilling.serving(AuditFilling.small())
     let caller = RoomStand.caller(990)
@@ -71,7 +73,7 @@ import VaultModel
   }
 
   private static func short(_ subjects: AuditSubjects, hasNames: Bool = true) -> AuditShortCounts {
-    AuditShortCounts(subjects.countedSubjects, strangers: subjects.strangers, hasNames: hasNames)
+    AuditShortCounts(subjects.countedSubjects, strangers: subjects.strangers, hasNames: hasNames, in: log)
   }
 
   /// Returns the items of a user that entries name, and the number of uses in all.
@@ -137,7 +139,7 @@ import VaultModel
 
   @Test("what is counted on goes into what one record holds, without a look at all counts") func countedOn() {
     var subjects = Self.counted([1: (0..<40).map { "quiet/\($0)" }, 2: ["a"]])
-    _ = subjects.shortCounts(hasNames: true)
+    _ = subjects.shortCounts(hasNames: true, in: Self.log)
     for number in 0..<600 {
       for uid: UInt32 in [2, 3] {
         subjects.count(subjects.subject(.user(uid)), Self.kind(uid, "\(number)"), beyond: .values, at: 6)
@@ -147,11 +149,11 @@ import VaultModel
     for number in 0..<20 {
       subjects.count(subjects.subject(.user(1)), Self.kind(1, "quiet/\(number)"), beyond: .values, at: 7)
     }
-    let named = Self.named(subjects.shortCounts(hasNames: true).entries, 2).items
+    let named = Self.named(subjects.shortCounts(hasNames: true, in: Self.log).entries, 2).items
     for number in 0..<500 {
       subjects.count(subjects.subject(.user(2)), Self.kind(2, "\(number)"), beyond: .values, at: 8)
     }
-    let counts = subjects.shortCounts(hasNames: true)
+    let counts = subjects.shortCounts(hasNames: true, in: Self.log)
     // No name replaces another.
     #expect(Self.named(counts.entries, 2).items == named)
     let times: [UInt32: UInt32] = [1: 60, 2: 1101, 3: 600]
@@ -163,20 +165,21 @@ import VaultModel
     }
     // Counts that were written down are no longer kept, and forgotten names are not told.
     subjects.changeCounts(of: subjects.subject(.user(3))) { $0.haveToldAll() }
-    #expect(subjects.short == nil && Self.named(subjects.shortCounts(hasNames: true).entries, 3).times == 0)
+    #expect(subjects.short == nil)
+    #expect(Self.named(subjects.shortCounts(hasNames: true, in: Self.log).entries, 3).times == 0)
     subjects.forgetNames()
-    #expect(Self.named(subjects.shortCounts(hasNames: true).entries, 2).items == [])
+    #expect(Self.named(subjects.shortCounts(hasNames: true, in: Self.log).entries, 2).items == [])
   }
 
   @Test("what is counted on where names are left out has none, either") func countedOnUnnamed() {
     var subjects = Self.counted([1: ["secret/1"]])
-    _ = subjects.shortCounts(hasNames: false)
+    _ = subjects.shortCounts(hasNames: false, in: Self.log)
     for name in ["secret/1", "secret/2", "secret/2"] {
       subjects.count(subjects.subject(.user(1)), Self.kind(1, name), beyond: .values, at: 6)
     }
-    let counts = subjects.shortCounts(hasNames: false)
+    let counts = subjects.shortCounts(hasNames: false, in: Self.log)
     #expect(Self.named(counts.entries, 1) == ([], 4) && counts.entries.count == 1)
-    #expect(Self.named(subjects.shortCounts(hasNames: true).entries, 1) == (["secret/1", "secret/2"], 4))
+    #expect(Self.named(subjects.shortCounts(hasNames: true, in: Self.log).entries, 1) == (["secret/1", "secret/2"], 4))
   }
 
   @Test("whose names are not enough tells its users apart no longer, and stays a subject of its own") func users() {
@@ -226,13 +229,13 @@ import VaultModel
       #expect(Self.named(counts.entries, 1).items == ["quiet"])
     }
     check(Self.short(subjects))
-    check(subjects.shortCounts(hasNames: true))
+    check(subjects.shortCounts(hasNames: true, in: Self.log))
     // A use by another member of the group is counted for the group.
     for uid: UInt32 in 2..<60 {
       subjects.count(subjects.subject(.user(uid)), Self.kind(uid, "more"), beyond: .values, at: 6)
       all += 1
     }
-    check(subjects.shortCounts(hasNames: true))
+    check(subjects.shortCounts(hasNames: true, in: Self.log))
   }
 
   @Test("of those who have more than their share without any name, the largest is one with the strangers first")

@@ -153,6 +153,27 @@ import VaultModel
     return next
   }
 
+  @Test("a restart makes the log no longer than the parts allow, and counts events even so", arguments: [false, true])
+  func restarts(isKilled: Bool) throws {
+    var stand = try AuditFilling.serving(AuditFilling.small())
+    var sizes: [Int64] = []
+    for round in 0..<6 {
+      for number in 0..<400 {
+        AuditTests.get(stand, "no/\(round)/\(number)/\(AuditFilling.long)", RoomStand.caller(990))
+      }
+      stand.hands.pass(seconds: 61)
+      stand =
+        isKilled
+        ? try AuditPartTests.killed(stand, AuditFilling.small(), system: true) : try Self.started(after: stand)
+      try stand.unlock()
+      sizes.append(try stand.vault.keychain().auditFacts.bytes)
+    }
+    let growth = zip(sizes.dropFirst(), sizes).map { $0 - $1 }
+    #expect(growth.dropFirst().allSatisfy { $0 < 4000 }, "\(sizes)")
+    let refused = try AuditFilling.times(stand, .get, .denied, by: 990)
+    #expect(refused.values.reduce(0, +) == 6 * 400 && refused.keys.contains(""))
+  }
+
   @Test("before the first unlock tried secrets and reads are told, whatever strangers do", arguments: [true, false])
   func cold(isStopped: Bool) throws {
     var stand = try Self.started(after: AuditFilling.serving(AuditFilling.small(), accessible: .always))

@@ -91,8 +91,8 @@ import VaultModel
       _ = try keychain.takeInAll()
       // An earlier program authenticated the row under the number that it was found with.
       try keychain.transaction { () throws(VaultError) in
-        var old: DepositRow?
-        try keychain.database.eachDeposit { (found: Result<DepositRow, VaultError>) throws(VaultError) in
+        var (old, start): (DepositRow?, _) = (nil, Database.DepositPlace())
+        try keychain.database.eachDeposit(from: &start) { (found: Result<DepositRow, VaultError>) throws(VaultError) in
           let row = try found.get()
           if row.state == .kept { old = row }
           return true

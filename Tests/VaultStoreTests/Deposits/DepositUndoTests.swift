@@ -11,8 +11,8 @@ import VaultModel
     var isSeen: [Bool], counts: [Int], lastSettled: Int64
 
     init(_ table: DepositTable, _ keychain: Keychain) throws(VaultError) {
-      var rows: [DepositRow] = []
-      try keychain.database.eachDeposit { (found: Result<DepositRow, VaultError>) throws(VaultError) in
+      var (rows, start): ([DepositRow], _) = ([], Database.DepositPlace())
+      try keychain.database.eachDeposit(from: &start) { (found: Result<DepositRow, VaultError>) throws(VaultError) in
         rows.append(try found.get())
         return true
       }

@@ -280,7 +280,7 @@ internal import VaultService
     isConnected = true
     problem = nil
     retry.at = nil
-    retry.connectedAt = clock.monotonic()
+    retry.connectedAt = timer.now
     log.debug("connected to the \(name) bus")
     for part in parts { unsafe part.install(on: connection) }
     for listener in listeners { listener() }
@@ -293,7 +293,7 @@ internal import VaultService
   /// Handles a connection that broke or could not be made: fails the waiting calls, and schedules another attempt. The
   /// pause grows as long as connections do not last.
   private func lost(_ error: SystemError?) {
-    let now = clock.monotonic()
+    let now = timer.now
     let was = isConnected
     if was && now - retry.connectedAt > retry.delay { retry.delay = Bus.shortestDelay }
     problem = error.map { "\($0)" }
@@ -327,7 +327,7 @@ internal import VaultService
   private func timerFired() {
     timer.drain()
     retry.armed = nil
-    if let retryAt = retry.at, retryAt <= clock.monotonic() {
+    if let retryAt = retry.at, retryAt <= timer.now {
       disconnect()
       open()
     } else {
@@ -361,7 +361,7 @@ internal import VaultService
     // The socket's directory changed, and nobody listens yet. The change may have been seen between bind(2) and
     // listen(2), and listen(2) changes no directory. So the bus is tried once more a second later.
     guard !isConnected, retry.at == nil, let descriptor, sd_is_socket(descriptor, AF_UNIX, 0, -1) <= 0 else { return }
-    retry.at = clock.monotonic() + 1_000_000_000
+    retry.at = timer.now + 1_000_000_000
     refresh()
   }
 

@@ -14,9 +14,12 @@ struct AuditShortCounts {
     /// The bytes of a record that the counts take, and the callers in it.
     private(set) var size = 0
     private var callers: Set<AuditEntry.Caller> = []
+    /// The parts whose counts have no names.
+    private let nameless: Set<AuditPart>
 
-    init(_ subject: AuditSubject, _ counts: AuditCounts) {
-      (self.subject, self.counts) = (subject, counts)
+    init(_ subject: AuditSubject, _ counts: AuditCounts, nameless: Set<AuditPart>) {
+      (self.subject, self.counts, self.nameless) = (subject, counts, nameless)
+      for part in nameless { self.counts.forgetNames(part) }
       measure()
     }
 
@@ -27,6 +30,7 @@ struct AuditShortCounts {
 
     mutating func count(_ kind: AuditCounts.Kind, isNew: Bool, beyond part: AuditPart, at time: Int64) {
       var kind = kind
+      if nameless.contains(part) { kind.forgetNames() }
       // A kind that has lost its name or its user stays without it.
       if !isNew, !counts.has(kind, part) {
         kind.forgetNames()
@@ -49,11 +53,6 @@ struct AuditShortCounts {
       }
       guard size > bytes, Set(callers.map(\.uid)).count > 1 else { return }
       counts.forgetUsers()
-      measure()
-    }
-
-    mutating func forgetNames() {
-      for part in AuditPart.allCases { counts.forgetNames(part) }
       measure()
     }
 
@@ -85,6 +84,8 @@ struct AuditShortCounts {
   static let room = AuditBlock.capacity - AuditBlock.overhead
 
   let hasNames: Bool
+  /// The size of the whole log in bytes, and the time of these counts in `CLOCK_BOOTTIME` nanoseconds.
+  private let log: (size: Int64, now: Int64)
   private let strangers: AuditSubject
   private var ones: [One]
   /// The index of a subject's counts.
@@ -96,15 +97,25 @@ struct AuditShortCounts {
 
   /// - Parameters:
   ///   - strangers: the subject with which subjects without a place of their own are counted.
-  ///   - hasNames: false to leave out all names.
-  init(_ subjects: [AuditSubject], strangers: AuditSubject, hasNames: Bool) {
+  ///   - hasNames: false to leave out all names. Otherwise the names are left out of those parts of a subject that are
+  ///     fuller than any entry makes them, as counts of earlier processes do. Otherwise each restart would make the log
+  ///     longer by a record that no part bounds.
+  init(
+    _ subjects: [AuditSubject], strangers: AuditSubject, hasNames: Bool, in log: (size: Int64, now: Int64)
+  ) {
     self.hasNames = hasNames
+    self.log = log
     self.strangers = strangers
-    ones = subjects.map { One($0, $0.counts) }
+    ones = subjects.map { One($0, $0.counts, nameless: Self.nameless($0, hasNames: hasNames, log)) }
     for (index, subject) in subjects.enumerated() { places[ObjectIdentifier(subject)] = index }
-    if !hasNames { for index in ones.indices { ones[index].forgetNames() } }
     size = ones.reduce(0) { $0 + $1.size }
     shorten()
+  }
+
+  private static func nameless(
+    _ subject: AuditSubject, hasNames: Bool, _ log: (size: Int64, now: Int64)
+  ) -> Set<AuditPart> {
+    Set(AuditPart.allCases.filter { !hasNames || subject.budget.isOver($0, log.size, now: log.now) })
   }
 
   /// True when one record holds all counts.
@@ -121,8 +132,6 @@ struct AuditShortCounts {
   mutating func count(
     _ kind: AuditCounts.Kind, isNew: Bool, of subject: AuditSubject, beyond part: AuditPart, at time: Int64
   ) {
-    var kind = kind
-    if !hasNames { kind.forgetNames() }
     let isMerged = merged.contains(ObjectIdentifier(subject))
     let index = place(of: isMerged ? strangers : subject)
     size -= ones[index].size
@@ -133,7 +142,7 @@ struct AuditShortCounts {
 
   private mutating func place(of subject: AuditSubject) -> Int {
     if let known = places[ObjectIdentifier(subject)] { return known }
-    let new = One(subject, AuditCounts())
+    let new = One(subject, AuditCounts(), nameless: Self.nameless(subject, hasNames: hasNames, log))
     ones.append(new)
     size += new.size
     places[ObjectIdentifier(subject)] = ones.count - 1

@@ -28,7 +28,7 @@ extension Audit {
     guard seal(keychain) else { return false }
     // Before the first unlock the tally is limited like everything else: without names it is small.
     let hasNames = writing.mayTake(.values, for: .lastCount, settings, 0)
-    guard fill(subjects.shortCounts(hasNames: hasNames)) else {
+    guard fill(shortCounts(hasNames: hasNames)) else {
       block.empty()
       guard isRequired else { return true }
       note("the counts do not fit into one record")
@@ -48,7 +48,7 @@ extension Audit {
   func willCopy() {
     countAll()
     if let keychain = keychain(), subjects.isCounting, seal(keychain) {
-      if fill(subjects.shortCounts(hasNames: true)), seal(keychain) {
+      if fill(shortCounts(hasNames: true)), seal(keychain) {
         subjects.haveToldAll()
       } else {
         // The counts stay, and go into the tally of the new store.
@@ -58,6 +58,10 @@ extension Audit {
     }
     // The copy contains the usage of the log as it was stored last.
     write(anchored: true, isLast: true)
+  }
+
+  private func shortCounts(hasNames: Bool) -> AuditShortCounts {
+    subjects.shortCounts(hasNames: hasNames, in: (settings.size, clock.boot()))
   }
 
   /// Fills the block with counts; false if there are more than the block holds.

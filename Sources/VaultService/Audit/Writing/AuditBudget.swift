@@ -45,6 +45,13 @@ struct AuditBudget: Equatable {
     return true
   }
 
+  /// True when a part is fuller than entries can make it.
+  func isOver(_ part: AuditPart, _ size: Int64, now: Int64) -> Bool {
+    var free = self
+    free.refill(size, now)
+    return free.used[part.rawValue] > Self.whole(part, size) * Double(AuditPart.Use.lastCount.quarters) / 4
+  }
+
   /// Counts bytes that are in the log already.
   mutating func charge(_ bytes: Int, to part: AuditPart, now: Int64) {
     if time == .min { time = now }

@@ -78,9 +78,11 @@ struct AuditSubjects {
   }
 
   /// All counts, in the short form that one record holds.
-  mutating func shortCounts(hasNames: Bool) -> AuditShortCounts {
+  ///
+  /// - Parameter log: the size of the whole log in bytes, and the time in `CLOCK_BOOTTIME` nanoseconds.
+  mutating func shortCounts(hasNames: Bool, in log: (size: Int64, now: Int64)) -> AuditShortCounts {
     if let short, short.hasNames == hasNames { return short }
-    let new = AuditShortCounts(countedSubjects, strangers: strangers, hasNames: hasNames)
+    let new = AuditShortCounts(countedSubjects, strangers: strangers, hasNames: hasNames, in: log)
     short = new
     return new
   }
@@ -144,6 +146,7 @@ struct AuditSubjects {
   ///
   /// - Parameter passed: the seconds since the usage was stored.
   mutating func take(_ usage: AuditUsage, passed: Int64, now: Int64) {
+    short = nil
     let time = now - passed * 1_000_000_000
     for (key, used) in usage.subjects { earlier[key, default: AuditBudget()].add(AuditBudget(used, now: time)) }
     for subject in all {

@@ -33,11 +33,12 @@ final class GrantCopy {
     next = nil
     defer { plaintext.wipe() }
     var left = records
-    try source.database.eachGrant(from: first) { (read: Result<GrantRow, VaultError>) throws(VaultError) in
+    try source.database.eachGrant(from: first) {
+      (number: Int64, read: Result<GrantRow, VaultError>) throws(VaultError) in
       // A row that cannot be read counts towards no hash. If it was a grant before, the hashes differ at the end.
       let row = try? read.get()
-      if let row, left <= 0 {
-        next = row.row
+      if left <= 0 {
+        next = number
         return false
       }
       guard count < Database.mostGrantRows else { throw Database.tooManyGrants }

@@ -104,12 +104,13 @@ public final class GrantWalk {
 
   private func read(_ keychain: Keychain, from first: Int64, _ isTimeUp: () -> Bool) throws(VaultError) {
     var left = Self.stride
-    try keychain.database.eachGrant(from: first) { (found: Result<GrantRow, VaultError>) throws(VaultError) in
+    try keychain.database.eachGrant(from: first) {
+      (number: Int64, found: Result<GrantRow, VaultError>) throws(VaultError) in
       // A row that cannot be read counts towards no set. If the row counted before it was damaged, the set differs from
       // the stored one.
       let row = try? found.get()
-      if let row, left == 0, isTimeUp() {
-        next = row.row
+      if left == 0, isTimeUp() {
+        next = number
         return false
       }
       guard count < Database.mostGrantRows else { throw Database.tooManyGrants }

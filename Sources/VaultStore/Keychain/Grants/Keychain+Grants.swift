@@ -132,25 +132,6 @@ extension Keychain {
     return closed
   }
 
-  /// Gives this store, which has the same keys and no grants, the grants of a damaged store. Grants of a class whose
-  /// records are not those that were stored last are left out.
-  ///
-  /// - Parameter lose: called with each such class and the error.
-  func saveGrants(of source: Keychain, lose: (AccessClass, VaultError) -> Void) throws(VaultError) {
-    let read = source.readGrants(of: AccessClass.allCases)
-    for accessible in AccessClass.allCases {
-      // If there are no records and the class record names none, nothing is lost.
-      let stored = (try? source.classRecord(accessible))?.grants ?? RecordSet()
-      if let read = read[accessible], read.isEmpty, stored == RecordSet() { continue }
-      let records: [GrantRecord]
-      do throws(VaultError) { records = try source.grants(of: accessible, among: read) } catch .corrupt(let reason) {
-        lose(accessible, .corrupt(reason))
-        continue
-      }
-      for record in records { try insert(record, accessible) }
-    }
-  }
-
   /// Suspends the grants of a vault that came from a backup until somebody confirms them. On another machine the uids
   /// and units are different, and grants that were revoked since the backup would count again.
   ///
@@ -212,7 +193,7 @@ extension Keychain {
     changes.grants.insert(number)
     let row = GrantRow(row: number, id: record.id, accessible: accessible, sealed: sealed)
     let mark = try mark(row)
-    note(.insert, accessible, Self.grantsPlace, .single, mark)
+    note(.insert, accessible, Self.grantsPlace, .grant(number), mark)
   }
 
   /// Removes a row; a transaction must be open.
@@ -220,7 +201,7 @@ extension Keychain {
     try database.deleteGrant(row.row)
     changes.grants.insert(row.row)
     let mark = try mark(row)
-    note(.remove, row.accessible, Self.grantsPlace, .single, mark)
+    note(.remove, row.accessible, Self.grantsPlace, .grant(row.row), mark)
   }
 
   func withGrantsKey<R: ~Copyable>(

@@ -3,8 +3,8 @@ import VaultModel
 
 // A second store with the same keys and slots, for a salvage.
 extension Keychain {
-  /// Makes a store without items in `directory`. The new store has the wrapped keys of this one, and those of its slots
-  /// that are the ones stored last. It is opened with the keys that are in memory here.
+  /// Makes a store in `directory`, with no items, grants or deposits. It has the wrapped keys of this store and those
+  /// of its slots that are the ones stored last, and is opened with the keys that are in memory here.
   ///
   /// - Parameter lose: called with each loss.
   func makeEmptyCopy(
@@ -41,16 +41,6 @@ extension Keychain {
     let copy = try Keychain(opening: directory)
     copy.takeKeys(of: self)
     AccessClass.allCases.forEach(copy.vouch)
-    try copy.transaction { () throws(VaultError) in
-      try copy.saveGrants(of: self) { accessible, error in
-        let reason =
-          if case .corrupt(let reason) = error, error == Database.tooManyGrants { reason } else {
-            "they are not those that were stored last"
-          }
-        lose(Finding(.damaged, "the grants for items of class \(accessible.name) are lost: \(reason)"))
-      }
-      try copy.saveDeposits(of: self, lose: lose)
-    }
     return copy
   }
 

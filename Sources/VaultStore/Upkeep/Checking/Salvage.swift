@@ -32,7 +32,7 @@ public final class Salvage {
   }
 
   /// The number of bytes that count as much as one item.
-  private static let unit = 16 << 10
+  static let unit = 16 << 10
 
   private enum Direction {
     /// From the first head on.
@@ -50,6 +50,9 @@ public final class Salvage {
   public let target: Keychain
   private let source: Keychain
   private var isOver = false
+  /// The saving of the grants and of the deposits; nil when it is done.
+  private var grants: GrantSalvage?
+  private var deposits: DepositSalvage?
   /// The place in the table of tags, and whether all tags were examined.
   private var tag = TagPlace()
   private var areTagsRead = false
@@ -77,7 +80,7 @@ public final class Salvage {
   /// The rows of the second store, by the identity of the item in each.
   private var rows: [ItemID: Int64] = [:]
 
-  /// Makes the second store, with the keys and slots and without items.
+  /// Makes the second store, with the keys and slots alone.
   ///
   /// - Parameters:
   ///   - directory: the place for the second store. A store that was left there is removed.
@@ -99,6 +102,7 @@ public final class Salvage {
       throw error
     }
     self.result = result
+    (grants, deposits) = (GrantSalvage(from: source, to: target), DepositSalvage(from: source, to: target))
     source.isBeingSalvaged = true
   }
 
@@ -127,6 +131,7 @@ public final class Salvage {
       return false
     }
     let isAtEnd = try target.transaction { () throws(VaultError) in
+      guard try saveGrants(&left), try saveDeposits(&left) else { return false }
       if !areItemsSaved {
         if direction == .up { areItemsSaved = try walkUp(&left) }
         if direction == .down { areItemsSaved = try walkDown(&left) }
@@ -158,6 +163,22 @@ public final class Salvage {
   /// to close removes the file that has the log's name, even if that file belongs to another store.
   public static func remove(_ directory: String) throws(VaultError) {
     try Database.remove(directory)
+  }
+
+  /// Saves the grants; true when that is done.
+  private func saveGrants(_ left: inout Int) throws(VaultError) -> Bool {
+    guard let grants else { return true }
+    guard try grants.step(&left, lose: { result.lose($0) }) else { return false }
+    self.grants = nil
+    return true
+  }
+
+  /// Saves the deposits; true when that is done.
+  private func saveDeposits(_ left: inout Int) throws(VaultError) -> Bool {
+    guard let deposits else { return true }
+    guard try deposits.step(&left, lose: { result.lose($0) }) else { return false }
+    self.deposits = nil
+    return true
   }
 
   /// Saves the audit log as far as it is whole; true when that is done.

@@ -121,7 +121,7 @@ struct Survey {
     let isChanged = changes.list.contains { change in
       switch change.key {
       case .head(let row), .value(let row, _), .tag(_, let row): row == number
-      case .deposit, .single: false
+      case .deposit, .grant, .single: false
       }
     }
     guard isChanged else { return }

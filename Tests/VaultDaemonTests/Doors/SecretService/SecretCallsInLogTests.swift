@@ -43,7 +43,9 @@ import VaultModel
         told = Array(told[...first]) + told[(first + 1)...].filter { $0 != gotten }
       }
       if !process.error.isEmpty { told.append("→ \(process.error)") }
-      #expect(told == expected(row).map { $0.replacing("NAME", with: row.name) }, "\(call)")
+      #expect(
+        told == expected(row).map { $0.replacing("NAME", with: row.name) },
+        "\(call), process \(process.pid), of \(entries.map { ($0.caller?.pid ?? 0, text($0, known)) })")
     }
     if isRequired { #expect(early.isEmpty, "entries that were not on the disk before the answer: \(early)") }
   }
