@@ -89,7 +89,10 @@ final class ConnectionStand: Sendable {
       while true {
         let (found, isOver) = try reading.page(until: .max) { 0 }
         entries += found.map(\.entry)
-        if isOver { return entries }
+        guard isOver else { continue }
+        let faults = reading.result?.faults.map { "\($0.first ?? 0) to \($0.last ?? 0) \($0.text)" }
+        #expect(faults == [])
+        return entries
       }
     }
 
