@@ -57,10 +57,13 @@ final class SecretDoorStand: Sendable {
   private let sandbox: Sandbox
   private let bus: PrivateBus
 
-  /// The owner of the vault, from a session that has proved presence.
-  private static let owner = Caller(
-    door: .varlink, uid: geteuid(), groups: [], pid: 1, started: nil, unit: nil,
-    session: AuthenticationSession(uid: geteuid(), scope: .session, pid: 1, started: 1))
+  /// The owner of the vault, from a session that has proved presence. A caller remembers its place in the log of one
+  /// daemon, so no two stands share a caller.
+  private static var owner: Caller {
+    Caller(
+      door: .varlink, uid: geteuid(), groups: [], pid: 1, started: nil, unit: nil,
+      session: AuthenticationSession(uid: geteuid(), scope: .session, pid: 1, started: 1))
+  }
 
   /// Makes an unlocked vault that has items and collections for all calls and whose store is checked.
   init(_ settings: String) throws {
