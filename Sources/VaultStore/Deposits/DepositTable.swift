@@ -82,21 +82,22 @@ struct DepositTable {
   mutating func apply(_ kind: RecordChanges.Kind, _ row: Database.DepositOutline) -> Overwritten {
     let item = row.state == .seen ? DepositNote(row.note)?.taken?.item : nil
     let overwritten = Overwritten(lastSettled: lastSettled, taken: item.map { (item: $0, known: taken[$0]) })
-    switch kind {
-    case .insert: add(row)
-    case .remove: remove(row)
-    }
+    change(kind, row)
     return overwritten
   }
 
   /// Undoes the latest insertion or removal.
   mutating func undo(_ kind: RecordChanges.Kind, _ row: Database.DepositOutline, _ overwritten: Overwritten) {
-    switch kind {
-    case .insert: remove(row)
-    case .remove: add(row)
-    }
+    change(kind.reverse, row)
     lastSettled = overwritten.lastSettled
     if let (item, known) = overwritten.taken { taken[item] = known }
+  }
+
+  private mutating func change(_ kind: RecordChanges.Kind, _ row: Database.DepositOutline) {
+    switch kind {
+    case .insert: add(row)
+    case .remove: remove(row)
+    }
   }
 
   private mutating func count(_ row: Database.DepositOutline, _ sign: Int) {

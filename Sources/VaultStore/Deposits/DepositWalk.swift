@@ -43,12 +43,7 @@ struct DepositWalk {
     _ kind: RecordChanges.Kind, _ row: Database.DepositOutline, _ mark: RecordMark?
   ) -> DepositTable.Overwritten? {
     guard place.hasPassed(row.row) else { return nil }
-    if let mark {
-      switch kind {
-      case .insert: found.insert(mark)
-      case .remove: found.remove(mark)
-      }
-    }
+    if let mark { kind.apply(mark, to: &found) }
     return table.apply(kind, row)
   }
 
@@ -56,11 +51,7 @@ struct DepositWalk {
   mutating func undo(_ change: DepositChange) {
     guard let overwritten = change.walk, place.hasPassed(change.row.row) else { return }
     table.undo(change.kind, change.row, overwritten)
-    guard let mark = change.mark else { return }
-    switch change.kind {
-    case .insert: found.remove(mark)
-    case .remove: found.insert(mark)
-    }
+    if let mark = change.mark { change.kind.reverse.apply(mark, to: &found) }
   }
 
   /// The table, if the rows that count are those with that hash; nil otherwise.

@@ -26,7 +26,25 @@ enum RecordKey: Equatable {
 
 /// The changes that a transaction has made so far, as differences from the stored hashes.
 struct RecordChanges {
-  enum Kind { case insert, remove }
+  enum Kind {
+    case insert, remove
+
+    /// The change that undoes a change of this kind.
+    var reverse: Kind {
+      switch self {
+      case .insert: .remove
+      case .remove: .insert
+      }
+    }
+
+    /// Makes a change of this kind in a set.
+    func apply(_ mark: RecordMark, to set: inout RecordSet) {
+      switch self {
+      case .insert: set.insert(mark)
+      case .remove: set.remove(mark)
+      }
+    }
+  }
 
   struct Change {
     let kind: Kind
@@ -36,12 +54,7 @@ struct RecordChanges {
     let mark: RecordMark
 
     /// Applies the change to a set that the record counts in.
-    func apply(to set: inout RecordSet) {
-      switch kind {
-      case .insert: set.insert(mark)
-      case .remove: set.remove(mark)
-      }
-    }
+    func apply(to set: inout RecordSet) { kind.apply(mark, to: &set) }
   }
 
   /// The differences of each class's sets from the stored sets.

@@ -238,13 +238,8 @@ extension Database {
 
   /// Removes the first rows, as many as make up `records`, and returns their numbers.
   func deleteDeposits(records: Int) throws(VaultError) -> [Int64] {
-    var (left, found): (Int, [Int64]) = (records, [])
-    try statements.deposits.sizes.each { (row: Statement) throws(VaultError) in
-      found.append(try row.integer(0))
-      left -= 1 + Int(clamping: try row.integer(1)) / 4096
-      return left > 0
-    }
-    for number in found { try deleteDeposit(number) }
-    return found
+    let numbers = try statements.deposits.sizes.firstRows(records: records)
+    for number in numbers { try deleteDeposit(number) }
+    return numbers
   }
 }

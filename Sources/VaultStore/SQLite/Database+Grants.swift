@@ -111,13 +111,8 @@ extension Database {
 
   /// Removes the first rows, as many as make up `records`, and returns their numbers.
   func deleteGrants(records: Int) throws(VaultError) -> [Int64] {
-    var (left, found): (Int, [Int64]) = (records, [])
-    try statements.grants.sizes.each { (row: Statement) throws(VaultError) in
-      found.append(try row.integer(0))
-      left -= 1 + Int(clamping: try row.integer(1)) / 4096
-      return left > 0
-    }
-    for number in found { try deleteGrant(number) }
-    return found
+    let numbers = try statements.grants.sizes.firstRows(records: records)
+    for number in numbers { try deleteGrant(number) }
+    return numbers
   }
 }

@@ -109,7 +109,21 @@ import Glibc
 
   /// The number of records that the present row counts as in a walk, so that a long row uses up as much of a step as
   /// several short ones.
-  var weight: Int { 1 + size / 4096 }
+  var weight: Int { Self.weight(size) }
+
+  private static func weight(_ size: Int) -> Int { 1 + size / 4096 }
+
+  /// The numbers of the first rows, as many as make up `records`. The statement returns the number and the size of each
+  /// row.
+  func firstRows(records: Int) throws(VaultError) -> [Int64] {
+    var (left, numbers): (Int, [Int64]) = (records, [])
+    try each { (row: Statement) throws(VaultError) in
+      numbers.append(try row.integer(0))
+      left -= Self.weight(Int(clamping: try row.integer(1)))
+      return left > 0
+    }
+    return numbers
+  }
 
   /// The value of an integer column.
   func integer(_ column: Int32) throws(VaultError) -> Int64 {
