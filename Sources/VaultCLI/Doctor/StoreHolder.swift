@@ -176,8 +176,14 @@ enum HeldLocks {
   /// Returns the process that has the exclusive lock (flock(2)) on a file; nil if the kernel does not tell.
   static func holder(of file: stat) -> pid_t? {
     guard Processes.areShown else { return nil }
-    guard let text = FileInput.text(of: "/proc/locks", limit: 16 << 20) else { return nil }
-    return holder(of: file.st_ino, on: (vault_major(file.st_dev), vault_minor(file.st_dev)), in: text)
+    let device = (major: vault_major(file.st_dev), minor: vault_minor(file.st_dev))
+    // The kernel gives the list in pieces, and leaves out a lock if another one was released between two pieces. So a
+    // lock that is not there is looked for again.
+    for _ in 0..<5 {
+      guard let text = FileInput.text(of: "/proc/locks", limit: 16 << 20) else { return nil }
+      if let holder = holder(of: file.st_ino, on: device, in: text) { return holder }
+    }
+    return nil
   }
 
   /// Looks for the file in the text of the list.
