@@ -44,6 +44,7 @@ struct HelpPage {
     {
       page.take(own, of: (["vault"] + path).joined(separator: " "), other._commandName)
     }
+    if type == GetCommand.self { page.dropProgramVersion() }
     if type == VaultCommand.self {
       page.sections = page.sections.filter { $0.heading != options } + page.sections.filter { $0.heading == options }
     }
@@ -58,6 +59,19 @@ struct HelpPage {
     let line = own.usage[0].hasPrefix(start) ? "\(words) [\(name)]\(own.usage[0].dropFirst(start.count))" : own.usage[0]
     usage = [line.hasSuffix(" <options>") ? line.dropLast(9) + "[<options>]" : line] + usage
     sections = own.sections + sections.filter { $0.heading != Self.options && $0.heading != Self.arguments }
+  }
+
+  /// Drops the line about the program's version, for a command that gives `--version` a value and another meaning.
+  private mutating func dropProgramVersion() {
+    let option = "  --version "
+    for index in sections.indices {
+      let lines = sections[index].lines
+      guard let start = lines.firstIndex(where: { $0.hasPrefix(option) && !$0.hasPrefix("\(option)<") }) else {
+        continue
+      }
+      let end = lines[(start + 1)...].firstIndex { !$0.hasPrefix("      ") } ?? lines.endIndex
+      sections[index].lines.removeSubrange(start..<end)
+    }
   }
 
   private func laid(_ columns: Int) -> String {

@@ -31,17 +31,28 @@ enum Arguments {
   }
 
   /// The failure of a command line in which the parser has found a question for help that no whole word asks, as in
-  /// `-nh` or `--help=1`.
+  /// `-nh` or `--help=1`, or a question for the program's version that is an option of `vault get`.
   private static func notAsked(_ words: [String]) -> Failure {
-    Mistake(words).unknown
-      ?? Failure(.usage, "the help is asked for with -h or --help as a word of its own", "see `vault --help`")
+    let mistake = Mistake(words)
+    if let unknown = mistake.unknown { return unknown }
+    if hasOwnVersion(words) {
+      // By itself the command has no other --version, so the parser says what is wrong.
+      do { _ = try GetCommand.parse(Array(words.dropFirst())) } catch {
+        if GetCommand.exitCode(for: error) != .success { return mistake.failure(GetCommand.message(for: error)) }
+      }
+    }
+    return Failure(.usage, "the help is asked for with -h or --help as a word of its own", "see `vault --help`")
   }
+
+  /// Returns true for a command line of `vault get`, where `--version` is the version of an item.
+  private static func hasOwnVersion(_ words: [String]) -> Bool { TypedWords(words).path == ["get"] }
 
   /// Returns true if a whole word asks for the help, or for another text of the parser's own.
   private static func asksForHelp(_ words: [String]) -> Bool {
     words.first == "help"
       || words.prefix { $0 != "--" }.contains { word in
-        word == "-h" || word.hasPrefix("--generate-completion-script")
+        if word == "--version", hasOwnVersion(words) { return false }
+        return word == "-h" || word.hasPrefix("--generate-completion-script")
           || word.hasPrefix("--") && TypedWords.parserOptions.contains(String(word.dropFirst(2)))
       }
   }

@@ -50,6 +50,16 @@ import VaultWire
     }
   }
 
+  @Test("of get names --version once, with the meaning that it has there")
+  func version() throws {
+    for columns in [40, 80, 200] {
+      let lines = try Self.page(["get"], columns: columns)
+      #expect(lines.filter { $0.hasPrefix("  --version") }.count == 1)
+      #expect(lines.contains { $0.hasPrefix("  --version <number>") } && !lines.contains { $0.contains("Show the") })
+      #expect(try Self.page(["list"], columns: columns).contains { $0.hasPrefix("  --version ") })
+    }
+  }
+
   @Test("has each command in one group, and ten of them for every day")
   func groups() {
     let names = HelpGroup.allCases.flatMap(\.commands).map { $0._commandName }

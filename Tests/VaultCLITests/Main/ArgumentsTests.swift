@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 
 @testable import VaultCLI
@@ -98,6 +99,30 @@ import Testing
   func wholeWord(arguments: [String]) {
     let failure = #expect(throws: Failure.self) { try Arguments.parse(arguments) }
     #expect(failure?.exit == .usage, "\(String(describing: failure))")
+  }
+
+  @Test(
+    "a version of no item is no question for the program's version",
+    arguments: [
+      ["get", "--version", "2"], ["get", "--version=2"], ["get", "--version", "2", "--json"],
+      ["--json", "get", "--version", "2"], ["get", "--version", "2", "--field", "size"],
+    ])
+  func versionOfNothing(arguments: [String]) {
+    let failure = #expect(throws: Failure.self) { try Arguments.parse(arguments) }
+    let plain = #expect(throws: Failure.self) { try Arguments.parse(["get"]) }
+    #expect(failure?.exit == .usage && failure?.message == plain?.message, "\(String(describing: failure))")
+    #expect(!Arguments.isQuestion(arguments) && Arguments.isQuestion(arguments + ["--help"]))
+  }
+
+  @Test("the program's version is asked for behind every other command, too")
+  func programVersion() {
+    for arguments in [["--version"], ["list", "--version"], ["history", "a", "--version"]] {
+      #expect(Arguments.isQuestion(arguments))
+      let error = #expect(throws: (any Error).self) { try Arguments.parse(arguments) }
+      #expect(error.map { VaultCommand.exitCode(for: $0) } == .success)
+    }
+    let unknown = #expect(throws: Failure.self) { try Arguments.parse(["get", "--version", "2", "--nosuch"]) }
+    #expect(unknown?.event == "unknown option `--nosuch`")
   }
 
   @Test("a command goes by its other names, and behind two dashes of delete all are names, too")
