@@ -25,6 +25,12 @@ public struct Argon2id {
     /// 1 GiB and 20 passes. A record that asks for more is an attack on the reader's memory and patience.
     public static let ceiling = Parameters(memory: 1 << 30, passes: 20)
 
+    /// Returns parameters with at least the memory and at least the passes of `other`; the same ones if that is nil.
+    public func raised(to other: Parameters?) -> Parameters {
+      guard let other else { return self }
+      return Parameters(memory: max(memory, other.memory), passes: max(passes, other.passes))
+    }
+
     /// Checks the parameters.
     ///
     /// - Throws: ``CryptoError/limits(_:)`` for parameters outside ``floor`` to ``ceiling``.

@@ -61,6 +61,15 @@ import VaultBytes
     #expect(Argon2id.Parameters.calibrated(target: 1e9).passes == Argon2id.Parameters.ceiling.passes)
   }
 
+  @Test("Parameters are raised in memory and in passes, each by itself") func raised() {
+    typealias P = Argon2id.Parameters
+    let (small, slow) = (P(memory: 64 << 20, passes: 6), P(memory: 19 << 20, passes: 20))
+    #expect(small.raised(to: nil) == small && small.raised(to: small) == small && small.raised(to: .floor) == small)
+    #expect(small.raised(to: slow) == P(memory: 64 << 20, passes: 20))
+    #expect(slow.raised(to: small) == P(memory: 64 << 20, passes: 20))
+    #expect(small.raised(to: .ceiling) == .ceiling)
+  }
+
   @Test("Calibration scales memory first, then passes, and never leaves the limits") func calibration() throws {
     typealias P = Argon2id.Parameters
     func scaled(_ measured: Double, ram: Int = 16 << 30) -> P {

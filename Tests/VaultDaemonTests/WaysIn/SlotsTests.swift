@@ -39,6 +39,31 @@ import VaultTesting
     }
   }
 
+  @Test("a new password costs a guesser no less than the one that it replaces, unless that was asked for")
+  func cost() throws {
+    try withVault { (sandbox, _) throws in
+      var old = password
+      func change(_ new: String, _ parameters: WireClient.Message) throws -> (memory: Int, passes: Int) {
+        let answers = ["secret": old, "new-secret": new]
+        let changed = try sandbox.converse("ChangePassword", parameters) { answers[$0["style"] as? String ?? ""] }
+        #expect(changed?.error == nil)
+        old = new
+        let slot = try #require(try slots(sandbox).first)
+        return (slot["kdf_memory"] as? Int ?? 0, slot["kdf_passes"] as? Int ?? 0)
+      }
+      // A measurement never chooses so much memory.
+      try sandbox.unlock(password)
+      let dear = try change("an entirely new one", ["kdf_memory": 272 << 20, "kdf_passes": 4])
+      #expect(dear.memory == 272 << 20 && dear.passes == 4)
+      let kept = try change("another new one", [:])
+      #expect(kept.memory == 272 << 20 && kept.passes >= 4)
+      #expect(try sandbox.client().call("Lock").error == nil)
+      #expect(try sandbox.unlock(old)?.error == nil)
+      let cheap = try change("a cheaper new one", floor)
+      #expect(cheap.memory == 19 << 20 && cheap.passes == 2)
+    }
+  }
+
   @Test("the recovery code opens however it is typed, and sets a new password") func recovery() throws {
     try withVault(recovery: true) { (sandbox, code) throws in
       let typed = code.lowercased().replacingOccurrences(of: "-", with: " ")

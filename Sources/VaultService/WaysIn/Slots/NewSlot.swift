@@ -6,12 +6,40 @@ internal import VaultStore
 struct NewSlot {
   /// The cost of Argon2id for a slot.
   enum Cost {
-    /// The cost is measured on this machine.
-    case calibrated
+    /// The cost is measured on this machine. A slot that replaces another one gets at least the memory and the passes
+    /// of that one, because a busy machine seems slow.
+    case calibrated(replacing: Argon2id.Parameters? = nil)
     case fixed(Argon2id.Parameters)
 
-    /// The lowest cost that the slot may get.
-    var expected: Argon2id.Parameters { if case .fixed(let parameters) = self { parameters } else { .default } }
+    /// The lowest cost that the slot may get, if there is memory for it.
+    var expected: Argon2id.Parameters {
+      switch self {
+      case .calibrated(let old): Argon2id.Parameters.default.raised(to: old)
+      case .fixed(let parameters): parameters
+      }
+    }
+
+    /// The same cost for a slot that replaces one with the cost `old`, which is nil without such a slot.
+    func replacing(_ old: Argon2id.Parameters?) -> Cost {
+      switch self {
+      case .calibrated: .calibrated(replacing: old)
+      case .fixed: self
+      }
+    }
+
+    /// The parameters to try one after the other, until there is memory for them. The machine may have less memory than
+    /// the one on which the replaced slot was made.
+    ///
+    /// - Parameter measure: measures this machine; called only if the cost depends on it.
+    func choices(measure: () -> Argon2id.Parameters) -> [Argon2id.Parameters] {
+      switch self {
+      case .calibrated(let old):
+        let measured = measure()
+        let raised = measured.raised(to: old)
+        return raised == measured ? [measured] : [raised, measured]
+      case .fixed(let parameters): return [parameters]
+      }
+    }
   }
 
   /// The number of times that a person may type a recovery code back.
@@ -55,12 +83,13 @@ struct NewSlot {
       let making = Making(id: id, kind: kind, label: label, now: ways.vault.clock.wall(), vaultKey, vaultID)
       let isAtWork = ways.derive(for: conversation) { cancellation -> Result<SlotRecord, CryptoError>? in
         if cancellation.isCancelled { return nil }
-        let parameters =
-          switch cost {
-          case .calibrated: Argon2id.Parameters.calibrated()
-          case .fixed(let parameters): parameters
-          }
-        return cancellation.isCancelled ? nil : making.slot(password, kdf: parameters)
+        var made: Result<SlotRecord, CryptoError>?
+        for parameters in cost.choices(measure: { Argon2id.Parameters.calibrated() }) {
+          if cancellation.isCancelled { return nil }
+          made = making.slot(password, kdf: parameters)
+          guard case .failure(.outOfMemory)? = made else { break }
+        }
+        return made
       } then: { made in
         goOn(made, then)
       }

@@ -53,7 +53,7 @@ extension WaysIn {
       let new = NewSlot(
         ways: self, conversation: conversation, id: old?.id ?? keychain.nextSlotID, label: old?.label ?? "",
         vaultKey: vaultKey, vaultID: keychain.vaultID)
-      new.password(kind, cost: cost, isOneOfSeveral: peers.count > 1) { [unowned self] slot in
+      new.password(kind, cost: cost.replacing(old?.kdf), isOneOfSeveral: peers.count > 1) { [unowned self] slot in
         let secret = kind.facts.secretName
         let change = old.map { "the \(secret) of slot \($0.id) was changed" } ?? "slot \(slot.id) was added"
         conclude(conversation, vaultKey, without: old, change) { (key: borrowing SecureBytes) throws(VaultError) in
@@ -293,7 +293,7 @@ package struct WantedCost: Sendable {
 
   /// - Throws: the refusal of parameters below the floor or above the ceiling.
   func cost() throws(Refusal) -> NewSlot.Cost {
-    if memory == nil && passes == nil { return .calibrated }
+    if memory == nil && passes == nil { return .calibrated() }
     let standard = Argon2id.Parameters.default
     let chosen = Argon2id.Parameters(memory: memory ?? standard.memory, passes: passes ?? standard.passes)
     do throws(CryptoError) { try chosen.validate() } catch {
