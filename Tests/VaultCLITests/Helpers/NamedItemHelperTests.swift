@@ -55,6 +55,26 @@ import VaultTesting
     }
   }
 
+  @Test("aws gets no JSON for a key; the message names the command that removes the attribute of the former key")
+  func awsFormerKey() throws {
+    let stand = try HelperStand()
+    defer { stand.close() }
+    let inner = #"{"AccessKeyId":"A","SecretAccessKey":"s"}"#
+    for text in [inner, #"{"Credentials":\#(inner)}"#, "{\n\"Credentials\": \(inner)\n}\n"] {
+      try stand.sandbox.must(["set", "aws/prod", "--update", "--attr", "access-key-id=AK"], stdin: Self.key)
+      #expect(try stand.helper("aws", "prod").output.contains(Self.key))
+      try stand.sandbox.must(["set", "aws/prod", "--kind", "note", "--update"], stdin: text)
+      let outcome = try stand.helper("aws", "prod")
+      #expect(outcome.status == 65 && outcome.output.isEmpty, "\(outcome)")
+      let removal = ["set", "aws/prod", "--update", "--keep-value", "--attr", "access-key-id="]
+      let advice = "remove the attribute with `vault \(removal.joined(separator: " "))`"
+      #expect(outcome.errors.contains(advice), "\(outcome)")
+      try stand.sandbox.must(removal)
+      #expect(try stand.helper("aws", "prod").output == #"{"Version":1,"# + inner.dropFirst() + "\n")
+      try stand.sandbox.must(["set", "aws/prod", "--kind", "password", "--update"], stdin: Self.key)
+    }
+  }
+
   @Test("aws gets no credentials whose own time has passed, and is told the earlier of two times") func awsExpired()
     throws
   {

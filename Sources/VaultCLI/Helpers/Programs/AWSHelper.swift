@@ -37,11 +37,27 @@ enum AWSHelper: CredentialHelper {
     try Output.json { object throws(Failure) in
       object.add("Version", 1)
       guard let id = entry.item.attributes[accessKey] else { return try add(entry, to: &object) }
+      try checkIsKey(entry)
       object.add("AccessKeyId", id)
       try entry.value.bytes.withBytes { bytes throws(Failure) in try OneLine.check(bytes, of: name) }
       try object.add("SecretAccessKey", entry.value.bytes, of: name)
       object.add("Expiration", entry.item.expires.map(Timestamp.format))
     }
+  }
+
+  /// Throws if the value beside the attribute with the key's id is no key, but the JSON of credentials. An update with
+  /// such JSON keeps the attribute.
+  private static func checkIsKey(_ entry: borrowing HelperItems.Entry) throws(Failure) {
+    guard let frame = try? HelperInput.object(entry.value.bytes) else { return }
+    let object = frame.member("Credentials", of: frame.root) ?? frame.root
+    guard frame.text("AccessKeyId", of: object) != nil else { return }
+    let name = entry.item.name
+    let removal = Hint.vault("set \(Printable.line(name)) --update --keep-value --attr \(accessKey)=")
+    throw Failure(
+      .invalid,
+      "\(Printable.quoted(name)) is the JSON of AWS credentials, and has the attribute \(accessKey), which belongs to "
+        + "a secret access key",
+      "remove the attribute with \(removal)")
   }
 
   /// Adds the credentials from a JSON value: an object of credentials, or an object around one.
