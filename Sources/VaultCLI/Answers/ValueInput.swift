@@ -19,6 +19,8 @@ struct ValueInput {
   let mayBeEmpty: Bool
   /// True if nobody has named a kind, so that the item may get another kind than the one that `read(kind:)` is told.
   var isKindOpen = false
+  /// True if the value could stay as it is, because the command changes something else as well.
+  var mayStay = false
   /// True once a line break at the end was left out.
   private(set) var hasCutBreak = false
   /// True once a value was read that begins with a byte order mark.
@@ -46,7 +48,7 @@ struct ValueInput {
       let source = isTyped ? "nothing was typed" : "\(input) is empty"
       throw Failure(
         .invalid, "\(source), so nothing was stored for \(Printable.quoted(name))",
-        Self.adviceOnEmpty(isKindOpen ? nil : try kind()))
+        Self.adviceOnEmpty(isKindOpen ? nil : try kind(), mayStay: mayStay))
     }
     return value
   }
@@ -62,10 +64,17 @@ struct ValueInput {
 
   /// The advice for a person who gave an empty value where another may be replaced.
   ///
-  /// - Parameter kind: nil if it is not known.
-  static func adviceOnEmpty(_ kind: ItemKind?) -> String {
-    guard let kind, !kind.mayBeEmpty else { return "give --allow-empty if an empty value is meant" }
-    return "an item of kind \(kind.rawValue) is never empty"
+  /// - Parameters:
+  ///   - kind: nil if it is not known.
+  ///   - mayStay: whether the value could stay as it is.
+  static func adviceOnEmpty(_ kind: ItemKind?, mayStay: Bool = false) -> String {
+    let kept = mayStay ? "give --keep-value if the value stays as it is" : nil
+    guard let kind, !kind.mayBeEmpty else {
+      let empty = "--allow-empty if an empty value is meant"
+      return kept.map { "\($0), or \(empty)" } ?? "give \(empty)"
+    }
+    let never = "an item of kind \(kind.rawValue) is never empty"
+    return kept.map { "\($0); \(never)" } ?? never
   }
 
   private mutating func given(_ kind: () throws(Failure) -> ItemKind) throws(Failure) -> SecretBuffer {

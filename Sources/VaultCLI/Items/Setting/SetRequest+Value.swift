@@ -104,8 +104,10 @@ extension SetRequest {
   }
 
   private var input: ValueInput {
-    ValueInput(
+    var input = ValueInput(
       name: name, file: command.file, isExact: command.exact, mayBeEmpty: !command.update || command.allowEmpty)
+    input.mayStay = command.update && changesMoreThanValue
+    return input
   }
 
   private mutating func read(_ given: inout ValueInput, _ session: Session) throws(Failure) -> SecretBuffer {

@@ -250,7 +250,8 @@ struct SetRequest {
     }
   }
 
-  private var changesMoreThanValue: Bool {
+  /// True if the command line has something for the item beside the value.
+  var changesMoreThanValue: Bool {
     command.kind != nil || command.use != nil || !command.attributes.isEmpty || command.accessible != nil
       || command.require != nil || command.reuse != nil || command.expires != nil
   }
