@@ -77,15 +77,25 @@ extension ItemKind {
 
   private func checkLine(_ value: RawSpan, _ what: String) throws(ValueError) {
     if value.isEmpty { throw ValueError(reason: "\(what) cannot be empty") }
+    if value.hasInnerBreak { throw ValueError(reason: "\(what) is one line, and the value has several lines") }
     let last = value.byte(value.byteCount - 1)
     if last == 0x0A || last == 0x0D {
       throw ValueError(reason: "\(what) is one line without an end; the value ends with a line break")
     }
-    if value.hasControl { throw ValueError(reason: "\(what) has no line breaks or control characters") }
+    if value.hasControl { throw ValueError(reason: "\(what) has no control characters") }
   }
 }
 
 extension RawSpan {
+  /// True if there is a line break that is not the last thing in the value.
+  fileprivate var hasInnerBreak: Bool {
+    var end = byteCount
+    if end > 0, byte(end - 1) == 0x0A { end -= 1 }
+    if end > 0, byte(end - 1) == 0x0D { end -= 1 }
+    for offset in 0..<end where byte(offset) == 0x0A || byte(offset) == 0x0D { return true }
+    return false
+  }
+
   /// True if there is a C0 control, DEL, or a C1 control in UTF-8 (C2 80…9F).
   var hasControl: Bool {
     var previous: UInt8 = 0

@@ -31,10 +31,18 @@ struct ValueCheckTests {
     for bad in ["", "a\nb", "a\rb", "a\tb", "a\0", "a\u{7F}", "a\u{85}b", "\u{1B}[0m"] { #expect(!kind.accepts(bad)) }
   }
 
-  @Test("A line break at the end is pointed out, as echo puts one there")
-  func trailingBreak() {
-    let error = #expect(throws: ValueError.self) { try ItemKind.apiKey.check("hunter2\n") }
+  @Test("A line break at the end is pointed out, as echo puts one there", arguments: ["\n", "\r\n", "\r"])
+  func trailingBreak(end: String) {
+    let error = #expect(throws: ValueError.self) { try ItemKind.apiKey.check("hunter2\(end)") }
     #expect(error?.reason == "an API key is one line without an end; the value ends with a line break")
+  }
+
+  @Test(
+    "Of several lines it is said that they are several, whether or not a break is at their end",
+    arguments: ["a\nb", "a\nb\n", "a\r\nb\r\n", "a\rb", "a\n\n", "\na"])
+  func severalLines(value: String) {
+    let error = #expect(throws: ValueError.self) { try ItemKind.apiKey.check(value) }
+    #expect(error?.reason == "an API key is one line, and the value has several lines")
   }
 
   @Test("A note is UTF-8, a blob is anything")
