@@ -32,19 +32,22 @@ struct Mistake {
   private func unknownCommand(_ name: String) -> Failure {
     let type = words.command
     let known = CommandTable.all(of: type) + (type == VaultCommand.self ? ["help"] : [])
-    let ours = words.path.isEmpty ? Self.otherCommands[name].map { [$0] } : nil
-    let nearest =
-      ours
+    let typed = (words.path + [name]).joined(separator: " ")
+    var nearest =
+      Self.otherCommands[typed].map { [$0] }
       ?? Nearest.names(to: name, among: known, beginnings: true).map { near in
         (words.path + [near]).joined(separator: " ")
       }
-    let typed = (words.path + [name]).joined(separator: " ")
+    if nearest.isEmpty, type == AuditCommand.self, (try? ItemName(name)) != nil { nearest = ["audit item \(name)"] }
     return Failure(
       .usage, "unknown command \(Printable.quoted(typed))", Suggestion.advice(nearest, help: help))
   }
 
   private func unknownOption(_ name: String) -> Failure {
     if Self.recursion.contains(name), let advice = adviceOnFolders {
+      return Failure(.usage, "unknown option \(Printable.quoted(name))", "\(advice); see \(help)")
+    }
+    if let advice = adviceOnKind(name) {
       return Failure(.usage, "unknown option \(Printable.quoted(name))", "\(advice); see \(help)")
     }
     if let attached = attached(name) { return attached }
@@ -72,14 +75,16 @@ struct Mistake {
     return Failure(.usage, event, "\(hasWord ? Refused.text(taker.otherWay) : taker.otherWay); \(see)")
   }
 
-  /// The commands of other programs, with ours in their place.
+  /// The commands of other programs, and other words for our own, with ours in their place.
   static let otherCommands = [
     "rename": "mv", "move": "mv", "copy": "cp", "duplicate": "cp", "remove": "rm", "del": "rm",
     "undelete": "trash restore", "undo": "trash restore", "recover": "unlock --recovery",
     "add": "set", "insert": "set", "create": "set", "new": "set", "put": "set", "store": "set", "read": "get",
+    "cat": "get",
     "login": "unlock", "open": "unlock", "logout": "lock", "close": "lock", "change-password": "passwd",
     "password": "passwd", "grep": "find", "log": "audit", "otp": "totp", "exec": "run", "allow": "grant",
-    "version": "--version",
+    "version": "--version", "slot rm": "slot remove", "slot delete": "slot remove", "slot del": "slot remove",
+    "trash ls": "trash list", "audit verify": "audit --verify",
   ]
 
   /// The failure for an option behind the name of the program that `vault run` starts; nil for any other option. The
@@ -103,6 +108,17 @@ struct Mistake {
     case ["cp"]: "names with a slash at their end are folders, as in \(Hint.vault("cp FROM/ TO/"))"
     default: nil
     }
+  }
+
+  /// The advice for a kind that is given to a command that lists items; nil for any other option or command.
+  private func adviceOnKind(_ name: String) -> String? {
+    guard name == "--kind", words.command == ListCommand.self || words.command == FindCommand.self,
+      let place = typed.firstIndex(where: { $0 == name || $0.hasPrefix("\(name)=") })
+    else { return nil }
+    let word = typed[place]
+    let value = word == name ? typed[(place + 1)...].first ?? "" : String(word.dropFirst(name.count + 1))
+    let kind = ItemKind(rawValue: value)?.rawValue ?? "KIND"
+    return "\(Hint.vault("find kind=\(kind)")) lists the items of that kind"
   }
 
   /// The failure for a short option with more in the same word, as in `-kapi-key`; nil for any other word. The word may
