@@ -140,7 +140,7 @@ extension Failure {
       self.init(.denied, "\(Printable.text(reason))", "\(Hint.vault("unlock --method password")) still opens the vault")
     case .presenceRequired("", _):
       self.init(
-        .denied, "a change of grants, or a repair, needs your presence, and nobody was asked",
+        .denied, "this needs your presence, and nobody was asked",
         Self.askOnTerminal
       )
     case .presenceRequired(let name, let require):

@@ -38,6 +38,7 @@ import VaultWire
     ] {
       let terminal = try Terminal(sandbox, command)
       // Each terminal is a session of its own, and needs a proof of its own.
+      try terminal.expect("Vault password to administer the vault and its grants (asked by: vault")
       try terminal.expect("\(command[1])): ")
       terminal.type(password)
       try terminal.expect(answer)

@@ -19,10 +19,11 @@ extension WaysIn {
   }
 
   /// Asks a person for the proof that a change of grants in a user's vault, or a repair of the vault, requires.
+  ///
+  /// The proof counts for all such calls, so the question has words that are true for all of them.
   package func proveForGrants(_ said: Said, _ prompter: any Prompter) {
-    prove(
-      Access.administration, of: nil, Purpose(.other("to change what programs may do, or to repair the vault"), said),
-      said, prompter)
+    let purpose = Purpose(.other("to administer the vault and its grants"), said)
+    prove(Access.administration, of: nil, purpose, said, prompter)
   }
 
   private func prove(
