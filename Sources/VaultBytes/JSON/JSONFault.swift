@@ -21,6 +21,14 @@ public enum JSONFault: Error, Hashable, Sendable {
 }
 
 extension JSONFault {
+  /// True if the text is not JSON at all.
+  package var isOfSyntax: Bool {
+    switch self {
+    case .invalidJSON: true
+    case .tooLong, .tooDeep, .tooManyValues, .tooManyMembers, .duplicateKey, .notAnObject: false
+    }
+  }
+
   /// The reason in words, to follow a statement of the expected form.
   public var reason: String {
     switch self {

@@ -61,6 +61,6 @@ enum GrantedFolder {
   /// The pattern as a shell takes it.
   private static func quoted(_ pattern: String) -> String {
     let isPlain = !pattern.utf8.contains(UInt8(ascii: "'"))
-    return isPlain ? "`'\(Printable.text(pattern))'`" : Printable.quoted(pattern)
+    return isPlain ? "'\(Printable.text(pattern))'" : Printable.quoted(pattern)
   }
 }

@@ -62,7 +62,7 @@ extension Failure {
       self.init(
         .invalid,
         "\(Printable.quoted(name)) expired on \(date)",
-        "store a new value with --update, or read this one with --expired"
+        "store a new value with --update, or use this one with --expired"
       )
     case .invalidName(let name, _, _) where Folder(name) != nil && (try? ItemName(String(name.dropLast()))) != nil:
       self.init(

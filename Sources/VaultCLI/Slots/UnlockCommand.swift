@@ -14,9 +14,7 @@ struct UnlockCommand: SecretTaking {
       """)
 
   @Option(
-    help: ArgumentHelp(
-      "Use only this way in: \(SlotKind.allCases.map(\.name).joined(separator: ", ")).", valueName: "method"
-    ))
+    help: ArgumentHelp("Use only this way in.", valueName: "method"))
   var method: SlotKindArgument?
 
   @Flag(help: "Use a recovery code: short for --method recovery.")

@@ -60,6 +60,13 @@ import VaultWire
     }
   }
 
+  @Test("of unlock lists the ways in once")
+  func waysIn() throws {
+    let words = SlotKindArgument.allValueStrings.joined(separator: ", ")
+    let lines = try Self.page(["unlock"], columns: 200)
+    #expect(lines.filter { $0.contains("\(words))") }.count == 1 && lines.filter { $0.contains(words) }.count == 1)
+  }
+
   @Test("has each command in one group, and ten of them for every day")
   func groups() {
     let names = HelpGroup.allCases.flatMap(\.commands).map { $0._commandName }

@@ -105,6 +105,20 @@ import VaultTesting
     }
   }
 
+  @Test("a vault is not made if its code is typed back wrongly too often, and that is said") func noVault() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon()
+    var told: [String] = []
+    let reply = try sandbox.converse("Init", floor.merging(["recovery": true]) { old, _ in old }) { prompt in
+      if prompt["style"] as? String == "error" { told.append(prompt["text"] as? String ?? "") }
+      return prompt["code"] == nil ? password : "another code"
+    }
+    #expect(reply?.error == "Cancelled")
+    #expect(told == ["The code was wrong too many times; no vault was made"])
+    #expect(try sandbox.client().call("Status").string("state") == "new")
+  }
+
   @Test("a second password opens too, and either can be removed but not both") func addAndRemove() throws {
     try withVault { (sandbox, _) throws in
       #expect(try sandbox.converse("RemoveSlot", ["id": 1]) { _ in password }?.error == "LastSlot")

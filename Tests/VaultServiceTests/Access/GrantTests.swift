@@ -241,6 +241,10 @@ import VaultStore
     #expect(throws: Self.denied) { try Self.isServed(stand, "a", caller("x.service")) }
     // A system unit of that name is a different unit.
     #expect(try Self.isServed(stand, "a", RoomStand.caller(unit: "x.service")))
+    let left = Refusal.invalidGrant("the subject still has grants; revoke them first with `vault revoke SUBJECT`")
+    #expect(throws: left) {
+      try stand.access.forgetConfined(try Subject(parsing: "unit:x.service"), for: stand.administrator)
+    }
     // The unit stays confined without any grant left, and after a restart before any unlock.
     _ = try stand.access.revoke(try Subject(parsing: "unit:x.service"), nil, for: stand.administrator)
     #expect(throws: Self.denied) { try Self.isServed(stand, "a", caller("x.service")) }

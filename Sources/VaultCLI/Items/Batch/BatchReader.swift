@@ -56,7 +56,9 @@ struct BatchFault: Error, Equatable {
   let text: String
 
   /// The fault of a line that is not an item at all.
-  init(_ error: FrameError) { text = " is not a valid item: \(error.reason)" }
+  init(_ error: FrameError) {
+    text = " is not \(error.isOfSyntax ? "JSON" : "a valid item"): \(error.reason)"
+  }
 
   init(_ field: BatchField, _ reason: String) { text = ": `\(field.rawValue)` \(reason)" }
 

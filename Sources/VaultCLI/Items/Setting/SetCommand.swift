@@ -265,6 +265,6 @@ struct RecipeOptions: ParsableArguments {
     let lengths = style == .phrase ? ValueLimits.phraseLengths : ValueLimits.passwordLengths
     guard failure.exit == .invalid, !style.isKey, let length, !lengths.contains(length) else { return failure }
     return Failure(
-      .invalid, "--length \(length) is out of range", "give \(lengths.lowerBound) to \(lengths.upperBound)")
+      .usage, "--length \(length) is out of range", "give \(lengths.lowerBound) to \(lengths.upperBound)")
   }
 }

@@ -268,7 +268,11 @@ extension Wire.SetReply {
   func sentence(_ name: String, isMade: Bool = false, isKept: Bool = false, expires: Int64? = nil) -> String {
     let past =
       pastExpiry.map { "; its expiry, \(LocalTime.text($0, to: STDERR_FILENO)), had passed and is removed" } ?? ""
-    let end = expires.flatMap { $0 > 0 ? "; it expires at \(LocalTime.text($0, to: STDERR_FILENO))" : nil } ?? ""
+    var end = ""
+    if let expires, expires > 0 {
+      let verb = expires <= Int64(time(nil)) ? "expired" : "expires"
+      end = "; it \(verb) at \(LocalTime.text(expires, to: STDERR_FILENO))"
+    }
     let item = Printable.quoted(name)
     let what =
       isMade

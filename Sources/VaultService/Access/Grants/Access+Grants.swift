@@ -157,7 +157,7 @@ extension Access {
     guard vault.state.kind == .unlocked else { throw vault.locked }
     guard let ids = book.confined[subject] else { throw noSuchGrant(subject) }
     guard !book.all.contains(where: { $0.grant.subject == subject }) else {
-      throw .invalidGrant("\(subject) still has grants; revoke them first with `vault revoke`")
+      throw .invalidGrant("the subject still has grants; revoke them first with `vault revoke SUBJECT`")
     }
     try change(keychain, entry, removing: ids) { $0.forget(subject) }
     vault.log.info("uid \(caller.uid) ended the confinement of \(subject)")

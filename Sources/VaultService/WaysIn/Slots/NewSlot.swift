@@ -104,8 +104,8 @@ struct NewSlot {
       conversation.ask(.confirm, method: "recovery", text: text, code: kept) { typed in
         guard Self.isSame(kept, typed) else {
           guard tries < Self.tries else {
-            conversation.tell(
-              .error, method: "recovery", text: "The code was wrong too many times; no slot was made")
+            let loss = conversation.makesVault ? "no vault was made" : "no slot was made"
+            conversation.tell(.error, method: "recovery", text: "The code was wrong too many times; \(loss)")
             return conversation.fail(.cancelled)
           }
           return ask("That is a different code. Type back the one shown", tries: tries + 1)

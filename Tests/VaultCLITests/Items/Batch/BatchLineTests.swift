@@ -123,7 +123,7 @@ import VaultWire
       (line(#""value":"v","kind":"totp""#), ": `value` is not valid for kind totp: "),
       (line(#""value":"long enough","kind":"wifi""#), ": `value` is not valid for kind wifi: "),
       ("[1]", " is not a valid item: it is not a JSON object"),
-      (#"{"name":"a","value":"v""#, " is not a valid item: "),
+      (#"{"name":"a","value":"v""#, " is not JSON: "), ("not json", " is not JSON: no value at byte 0"),
       (#"{"name":"a","name":"b"}"#, " is not a valid item: it has the same key twice"),
     ])
   func refused(line: String, fault: String) {

@@ -133,6 +133,10 @@ import VaultTesting
     let terminal = try Terminal(sandbox, ["set", "x", "--generate", "--expires", "2099-01-31"])
     try terminal.expect("vault: stored `x`, version 1; it expires at 2099-01-31 00:00:00+00:00")
     #expect(try terminal.wait() == 0)
+    let past = ["set", "x", "--update", "--keep-value", "--expires", "2020-01-31", "--expired"]
+    let passed = try Terminal(sandbox, past)
+    try passed.expect("vault: changed `x`; its value stays, version 1; it expired at 2020-01-31 00:00:00+00:00")
+    #expect(try passed.wait() == 0)
   }
 
   @Test("a line break that is left out is not told where nothing is stored") func leftOut() throws {
