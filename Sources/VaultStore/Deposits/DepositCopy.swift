@@ -11,7 +11,7 @@ final class DepositCopy {
   /// True once the second store has no rows of an earlier attempt any more.
   var isCleared = false
   /// The place that the walk over the live rows has reached, and whether that is its end.
-  private var place = Database.DepositPlace()
+  private var place = Database.RowPlace()
   private var isWalkOver = false
   /// The marks of the live rows that count in the hash over deposits, as they were when they were copied, and the hash
   /// over these.

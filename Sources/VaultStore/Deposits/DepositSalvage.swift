@@ -4,36 +4,30 @@ import VaultModel
 /// The saving of the deposits of a damaged store into another store that has the same keys and no deposits, in steps.
 ///
 /// Waiting deposits are saved if they are authentic. Those that were settled or kept aside are saved if they are the
-/// ones that were stored last, which is known once all were read.
+/// ones that were stored last, which is known once all were read. In a store that is not damaged, rows that are written
+/// or removed meanwhile are in ``Keychain/salvaged``. They are brought one by one, and none is left when that is
+/// decided.
 final class DepositSalvage {
   private let source: Keychain
   private let target: Keychain
-  private var place = Database.DepositPlace()
-  /// The numbers of the copied rows that count in the hash over deposits, and the hash over the rows that were read.
-  private var counted: [Int64] = []
+  private var place = Database.RowPlace()
+  private var isWalkOver = false
+  /// The marks of the copied rows that count in the hash over deposits, and the hash over these.
+  private var marks: [Int64: RecordMark] = [:]
   private var found = RecordSet()
-  /// The stored hash when the walk began; nil if it cannot be read.
-  private var stored: RecordSet?
-  /// The numbers of the copied rows that must be removed again; nil during the walk.
+  /// The numbers of the copied rows that must be removed again; nil until that is decided.
   private var wrong: [Int64]?
   private var losses: [Finding] = []
 
-  init(from source: Keychain, to target: Keychain) {
-    (self.source, self.target) = (source, target)
-    stored = Self.stored(source)
-  }
-
-  private static func stored(_ source: Keychain) -> RecordSet? {
-    try? source.classRecord(.whenUnlocked).sets[Keychain.depositsPlace]
-  }
+  init(from source: Keychain, to target: Keychain) { (self.source, self.target) = (source, target) }
 
   /// Continues for about as long as `left` items take; true at the end. The other store needs an open transaction.
   ///
   /// - Parameter lose: called with each loss.
   func step(_ left: inout Int, lose: (Finding) -> Void) throws(VaultError) -> Bool {
     if wrong == nil {
-      guard try walk(&left) else { return false }
-      try judge()
+      guard try walk(&left), try bring(&left) else { return false }
+      judge()
     }
     while let number = wrong?.last {
       guard left > 0 else { return false }
@@ -52,6 +46,7 @@ final class DepositSalvage {
 
   /// Copies the next rows; true at the end.
   private func walk(_ left: inout Int) throws(VaultError) -> Bool {
+    if isWalkOver { return true }
     guard left > 0 else { return false }
     var rows: [Result<DepositRow, VaultError>] = []
     var problem: Finding?
@@ -66,7 +61,21 @@ final class DepositSalvage {
     }
     for row in rows { try meet(row) }
     if let problem { losses.append(problem) }
-    return problem != nil || left > 0
+    isWalkOver = problem != nil || left > 0
+    return isWalkOver
+  }
+
+  /// Makes the rows that have changed follow the source; true when none is left.
+  private func bring(_ left: inout Int) throws(VaultError) -> Bool {
+    while left > 0, let number = source.salvaged?.deposits.popFirst() {
+      if let mark = marks.removeValue(forKey: number) { found.remove(mark) }
+      if let old = try target.database.deposit(number) { try target.remove(old) }
+      left -= 1
+      guard let row = try source.database.deposit(number) else { continue }
+      left -= Self.weight(of: row)
+      try meet(.success(row))
+    }
+    return source.salvaged?.deposits.isEmpty ?? true
   }
 
   private func meet(_ read: Result<DepositRow, VaultError>) throws(VaultError) {
@@ -75,8 +84,9 @@ final class DepositSalvage {
       return
     }
     if row.isCounted {
-      counted.append(row.row)
-      found.insert(try source.mark(row))
+      let mark = try source.mark(row)
+      marks[row.row] = mark
+      found.insert(mark)
     } else if try !row.isAuthentic(source) {
       losses.append(Finding(.foreign, "a deposit is lost: nothing vouches for it"))
       return
@@ -85,21 +95,16 @@ final class DepositSalvage {
   }
 
   /// Decides whether the copied rows that count are those that were stored last.
-  private func judge() throws(VaultError) {
+  private func judge() {
     wrong = []
-    var now = Self.stored(source)
-    if now != stored {
-      // Deposits that somebody has changed meanwhile, in a store that is not damaged, are read again at once.
-      while try !target.clearDeposits(records: .max) {}
-      (place, counted, found, losses) = (Database.DepositPlace(), [], RecordSet(), [])
-      var left = Int.max
-      _ = try walk(&left)
-      now = Self.stored(source)
-    }
+    let stored = try? source.classRecord(.whenUnlocked).sets[Keychain.depositsPlace]
     // If there are no rows and the class record names none, nothing is lost.
-    guard now.map({ $0 != found }) ?? (found != RecordSet()) else { return }
-    wrong = counted
+    guard stored.map({ $0 != found }) ?? (found != RecordSet()) else { return }
+    wrong = Array(marks.keys)
     losses.append(
-      Finding(.damaged, "the deposits that were kept aside are lost: they are not those that were stored last"))
+      Finding(
+        .damaged,
+        "the deposits that were kept aside are lost, and sealed boxes that were used can be used again: "
+          + "the records of both are not those that were stored last"))
   }
 }

@@ -8,7 +8,7 @@ import VaultModel
 struct DepositWalk {
   private(set) var table = DepositTable()
   private var found = RecordSet()
-  private var place = Database.DepositPlace()
+  private var place = Database.RowPlace()
   /// False for a walk that reads outlines alone, and so comes to no hash.
   private let isMarking: Bool
 

@@ -162,7 +162,7 @@ extension Keychain {
       if holdsAllKeys, try !checkDeposits(records: records) { return ([], number) }
       var found: [ToldDeposit] = []
       var (left, isOver) = (records, true)
-      var place = Database.DepositPlace(after: number)
+      var place = Database.RowPlace(after: number)
       try database.walkDeposits(from: &place) { (met: Database.WalkedDeposit) throws(VaultError) in
         left -= met.weight
         // A row that cannot be read is reported by a check.

@@ -91,6 +91,8 @@ public final class Keychain {
   // The same for the deposits and for the grants.
   var touchedDeposits: Set<Int64>?
   var touchedGrants: Set<Int64>?
+  // The deposits and grants that committed transactions have changed, while a salvage needs to know them.
+  var salvaged: (deposits: Set<Int64>, grants: Set<Int64>)?
   // The file of the old store after a rekey.
   var displaced: DisplacedFile?
   /// True when the files are closed: by ``close()``, or because they could not be opened again after another store had

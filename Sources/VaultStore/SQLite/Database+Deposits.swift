@@ -41,8 +41,7 @@ extension Database {
   static let longestNote = 64
   /// An upper bound above the number of rows that any vault has, so that rows which somebody inserts cannot make a walk
   /// endless.
-  private static let mostRows = Keychain.mostDeposits * 2 + Keychain.mostSeen * 2
-  private static var tooManyDeposits: VaultError { .corrupt("vault.db: there are too many deposits") }
+  static let mostDepositRows = Keychain.mostDeposits * 2 + Keychain.mostSeen * 2
 
   /// Walks the rows behind `place`, until `body` returns false. `place` moves along.
   ///
@@ -51,38 +50,17 @@ extension Database {
   /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are more rows than a vault can have, or the
   ///   rows are out of order.
   func eachDeposit(
-    from place: inout DepositPlace, _ body: (Result<DepositRow, VaultError>) throws(VaultError) -> Bool
+    from place: inout RowPlace, _ body: (Result<DepositRow, VaultError>) throws(VaultError) -> Bool
   ) throws(VaultError) {
     guard let first = place.next else { return }
     try statements.deposits.from.bind(1, first)
     try statements.deposits.from.each { (row: Statement) throws(VaultError) in
-      try place.advance(to: try row.integer(0))
+      try place.advance(to: try row.integer(0), in: .deposits)
       let found: Result<DepositRow, VaultError>
       do throws(VaultError) { found = .success(try Self.deposit(row)) } catch .corrupt(let reason) {
         found = .failure(.corrupt(reason))
       }
       return try body(found)
-    }
-  }
-
-  /// A place in a walk over the table of deposits, at which the walk can be left and resumed.
-  struct DepositPlace {
-    /// The number of the last row that the walk has met; nil before the first one.
-    fileprivate(set) var number: Int64?
-    fileprivate var count = 0
-
-    init(after number: Int64? = nil) { self.number = number }
-
-    /// True when a row of that number lies in the part that the walk has passed.
-    func hasPassed(_ number: Int64) -> Bool { self.number.map { number <= $0 } ?? false }
-
-    /// The lowest number of a row behind the place; nil if there can be none.
-    fileprivate var next: Int64? { number.map { $0 < .max ? $0 + 1 : nil } ?? .min }
-
-    fileprivate mutating func advance(to number: Int64) throws(VaultError) {
-      guard self.number.map({ number > $0 }) ?? true else { throw Database.outOfOrder("deposits") }
-      (self.number, count) = (number, count + 1)
-      guard count <= Database.mostRows else { throw Database.tooManyDeposits }
     }
   }
 
@@ -117,7 +95,7 @@ extension Database {
   /// - Parameter isOutline: true to read the outlines alone, which lack the obstacles.
   /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` as ``eachDeposit(from:_:)`` does.
   func walkDeposits(
-    from place: inout DepositPlace, isOutline: Bool = false, _ body: (WalkedDeposit) throws(VaultError) -> Bool
+    from place: inout RowPlace, isOutline: Bool = false, _ body: (WalkedDeposit) throws(VaultError) -> Bool
   ) throws(VaultError) {
     guard let first = place.next else { return }
     let statement = isOutline ? statements.deposits.outline : statements.deposits.walked
@@ -125,7 +103,7 @@ extension Database {
     defer { statement.reset() }
     while try statement.step() {
       let number = try statement.integer(0)
-      try place.advance(to: number)
+      try place.advance(to: number, in: .deposits)
       if try !body(WalkedDeposit(statement: statement, number: number)) { return }
     }
   }

@@ -38,6 +38,20 @@ extension Database {
     }
   }
 
+  /// Walks the rows behind `place`, until `body` returns false. `place` moves along.
+  ///
+  /// - Parameter body: gets each row, or the error in reading it, as in ``eachGrant(from:_:)``.
+  /// - Throws: as ``eachGrant(from:_:)``.
+  func walkGrants(
+    from place: inout RowPlace, _ body: (Result<GrantRow, VaultError>) throws(VaultError) -> Bool
+  ) throws(VaultError) {
+    guard let first = place.next else { return }
+    try eachGrant(from: first) { (number: Int64, found: Result<GrantRow, VaultError>) throws(VaultError) in
+      try place.advance(to: number, in: .grants)
+      return try body(found)
+    }
+  }
+
   private static func each(
     _ statement: Statement, _ body: (Statement, Int64) throws(VaultError) -> Bool
   ) throws(VaultError) {

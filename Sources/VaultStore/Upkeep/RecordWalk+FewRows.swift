@@ -75,10 +75,9 @@ extension RecordWalk {
   mutating func walkGrants(
     _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
   ) throws(VaultError) {
-    try keychain.database.eachGrant(from: grant.next) {
-      (number: Int64, found: Result<GrantRow, VaultError>) throws(VaultError) in
-      guard grant.count < Database.mostGrantRows else { throw Database.tooManyGrants }
-      grant = (number == .max ? number : number + 1, grant.count + 1)
+    var place = grant
+    defer { grant = place }
+    try keychain.database.walkGrants(from: &place) { (found: Result<GrantRow, VaultError>) throws(VaultError) in
       left -= 1
       do throws(VaultError) {
         let row = try found.get()

@@ -22,9 +22,8 @@ struct RecordWalk {
   private var head = Int64.min
   private var value = (item: Int64.min, version: Int64.min)
   private var tag = TagPlace()
-  var deposit = Database.DepositPlace()
-  /// The number of the next grant, and the number of grants read.
-  var grant = (next: Int64.min, count: 0)
+  var deposit = Database.RowPlace()
+  var grant = Database.RowPlace()
   private var tagClass: AccessClass?
 
   /// Continues for up to `left` records, which it subtracts from `left`; a long row counts as several. True after the
@@ -207,7 +206,7 @@ struct RecordWalk {
     case .value(let row, let version): table > .values || table == .values && (row, version) <= value
     case .tag(let tag, let row): table > .tags || table == .tags && self.tag.isAtOrAfter(tag, row)
     case .deposit(let number): table > .deposits || table == .deposits && deposit.hasPassed(number)
-    case .grant(let number): table > .grants || table == .grants && number < grant.next
+    case .grant(let number): table > .grants || table == .grants && grant.hasPassed(number)
     case .single: false
     }
   }

@@ -174,6 +174,38 @@ import VaultModel
     #expect(refused.values.reduce(0, +) == 6 * 400 && refused.keys.contains(""))
   }
 
+  @Test(
+    "the number of events that were only counted is the one in the log, however the daemon has ended",
+    arguments: ["unlocked", "locked", "cold"], [false, true])
+  func counted(state: String, isKilled: Bool) throws {
+    var stand = try AuditFilling.serving(AuditFilling.small())
+    func restart() throws {
+      stand =
+        isKilled
+        ? try AuditPartTests.killed(stand, AuditFilling.small(), system: true) : try Self.started(after: stand)
+    }
+    for round in 0..<3 {
+      if state == "locked" { stand.vault.lock(because: .asked) }
+      for number in 0..<300 {
+        AuditTests.get(stand, "no/\(round)/\(number)/\(AuditFilling.long)", RoomStand.caller(990))
+      }
+      stand.hands.pass(seconds: 61)
+      try restart()
+      if state == "cold" {
+        try stand.openWithBootKey()
+        for number in 0..<300 {
+          AuditTests.get(stand, "cold/\(round)/\(number)/\(AuditFilling.long)", RoomStand.caller(990))
+        }
+        stand.hands.pass(seconds: 61)
+        try restart()
+      }
+      try stand.unlock()
+      let counts = try AuditTests.found(stand).compactMap { entry in entry.repeats?.of == nil ? entry.repeats : nil }
+      let number = counts.reduce(0) { $0 + Int64($1.count) }
+      #expect(number > 100 && stand.vault.audit.counted?.count == number, "\(state), round \(round)")
+    }
+  }
+
   @Test("before the first unlock tried secrets and reads are told, whatever strangers do", arguments: [true, false])
   func cold(isStopped: Bool) throws {
     var stand = try Self.started(after: AuditFilling.serving(AuditFilling.small(), accessible: .always))

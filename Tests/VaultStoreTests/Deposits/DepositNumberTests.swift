@@ -91,7 +91,7 @@ import VaultModel
       _ = try keychain.takeInAll()
       // An earlier program authenticated the row under the number that it was found with.
       try keychain.transaction { () throws(VaultError) in
-        var (old, start): (DepositRow?, _) = (nil, Database.DepositPlace())
+        var (old, start): (DepositRow?, _) = (nil, Database.RowPlace())
         try keychain.database.eachDeposit(from: &start) { (found: Result<DepositRow, VaultError>) throws(VaultError) in
           let row = try found.get()
           if row.state == .kept { old = row }

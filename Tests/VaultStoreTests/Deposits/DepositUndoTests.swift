@@ -11,7 +11,7 @@ import VaultModel
     var isSeen: [Bool], counts: [Int], lastSettled: Int64
 
     init(_ table: DepositTable, _ keychain: Keychain) throws(VaultError) {
-      var (rows, start): ([DepositRow], _) = ([], Database.DepositPlace())
+      var (rows, start): ([DepositRow], _) = ([], Database.RowPlace())
       try keychain.database.eachDeposit(from: &start) { (found: Result<DepositRow, VaultError>) throws(VaultError) in
         rows.append(try found.get())
         return true

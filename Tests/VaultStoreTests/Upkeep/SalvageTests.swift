@@ -144,6 +144,10 @@ import VaultStore
         ],
         saved: ["folder/a", "folder/b", "c"],
         losses: ["the wrapped key always.boot is lost", "the wrapped key of another name is lost"]),
+      Damage(
+        sql: ["UPDATE keys SET sealed = zeroblob(32) WHERE name = 'box'"], saved: ["folder/a", "folder/b", "c"],
+        losses: []),
+      Damage(sql: ["DELETE FROM keys WHERE name = 'box'"], saved: ["folder/a", "folder/b", "c"], losses: []),
     ])
   func damage(_ damage: Damage) throws {
     let fixture = try VerifyTests.fixture()

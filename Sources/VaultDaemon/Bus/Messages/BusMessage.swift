@@ -87,9 +87,14 @@ enum BusValue {
   func objectPaths() throws(BusError) -> [String] { try array(of: "o", objectPath) }
 
   /// Reads a dictionary of texts, in the order in which the sender wrote it. Nothing says that the keys differ.
-  func pairs() throws(BusError) -> [(key: String, value: String)] {
-    try array(of: "{ss}") { () throws(BusError) in
-      try entry(of: "ss") { () throws(BusError) in (key: try string(), value: try string()) }
+  ///
+  /// - Parameter most: the most entries; the error beyond it is ``BusError/tooMuch(_:)``, and no more is read.
+  func pairs(most: Int) throws(BusError) -> [(key: String, value: String)] {
+    var count = 0
+    return try array(of: "{ss}") { () throws(BusError) in
+      count += 1
+      if count > most { throw .tooMuch("there are more than \(most) entries") }
+      return try entry(of: "ss") { () throws(BusError) in (key: try string(), value: try string()) }
     }
   }
 

@@ -271,7 +271,7 @@ extension SecretServiceDoor {
   }
 
   func attributes(_ message: BusMessage) throws(BusError) -> KeyringAttributes {
-    let pairs = try message.pairs()
+    let pairs = try message.pairs(most: KeyringAttributes.maximumCount)
     guard Set(pairs.map { Array($0.key.utf8) }).count == pairs.count else {
       throw BusError(name: BusError.malformed.name, text: "an attribute is given twice")
     }

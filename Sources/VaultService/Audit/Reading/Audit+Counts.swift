@@ -236,6 +236,7 @@ extension Audit {
       return false
     }
     add(entry)
+    subjects.haveTold(count)
     return true
   }
 }

@@ -99,6 +99,7 @@ extension Audit {
     // The size of an entry includes its repetitions.
     if entry.repeats?.of != nil { return }
     subjects.charge(entry.charge, to: AuditPart(of: entry), of: subject(of: entry), now: clock.boot())
+    if let repeats = entry.repeats { subjects.haveFound(repeats.count, at: entry.time, now: clock.wall()) }
   }
 
   /// The subject to whose part an entry counts. A caller who was let in as a member of a group counts as a stranger in

@@ -26,6 +26,8 @@ struct AuditSubjects {
   private var earlier: [AuditUsage.Key: AuditBudget] = [:]
   /// The number of recent events that were only counted.
   private(set) var counted: AuditUsage.Counted?
+  /// The number of those among them whose counts have entries. The next process finds the others in the tally.
+  private var told: AuditUsage.Counted?
 
   private var all: [AuditSubject] { [strangers, daemon] + subjects.values }
 
@@ -46,13 +48,32 @@ struct AuditSubjects {
   /// Notes an event beyond a subject's part; true for the first one of its sort within an hour.
   mutating func isFirst(_ subject: AuditSubject, _ action: AuditAction, _ outcome: AuditOutcome, at time: Int64) -> Bool
   {
-    var counted =
-      counted.flatMap { Seconds.from($0.last, to: time) > Self.remembered ? nil : $0 }
-      ?? AuditUsage.Counted(count: 0, since: time, last: time)
-    counted.count += counted.count < .max ? 1 : 0
-    counted.last = max(counted.last, time)
-    self.counted = counted
+    Self.add(AuditUsage.Counted(count: 1, since: time, last: time), to: &counted)
     return subject.counts.isFirst(action, outcome, at: time)
+  }
+
+  /// Notes that a count has an entry.
+  mutating func haveTold(_ count: AuditCounts.Count) {
+    Self.add(AuditUsage.Counted(count: Int64(count.count), since: count.last, last: count.last), to: &told)
+  }
+
+  /// Notes an entry of an earlier process with a count, which the stored usage does not include.
+  mutating func haveFound(_ count: UInt32, at time: Int64, now: Int64) {
+    guard Seconds.from(time, to: now) <= Self.remembered else { return }
+    let found = AuditUsage.Counted(count: Int64(count), since: time, last: time)
+    Self.add(found, to: &counted)
+    Self.add(found, to: &told)
+  }
+
+  /// Adds events to a number of events, which is forgotten if the new ones are much later.
+  private static func add(_ more: AuditUsage.Counted, to number: inout AuditUsage.Counted?) {
+    guard let old = number, Seconds.from(old.last, to: more.last) <= remembered else {
+      number = more
+      return
+    }
+    let (count, isTooMany) = old.count.addingReportingOverflow(more.count)
+    number = AuditUsage.Counted(
+      count: isTooMany ? .max : count, since: min(old.since, more.since), last: max(old.last, more.last))
   }
 
   /// Counts an event beyond a subject's part.
@@ -107,7 +128,10 @@ struct AuditSubjects {
 
   /// Removes all counts, because they were written.
   mutating func haveToldAll() {
-    for subject in countedSubjects { changeCounts(of: subject) { $0.haveToldAll() } }
+    for subject in countedSubjects {
+      for part in AuditPart.allCases { for (_, count) in subject.counts.untold(part) { haveTold(count) } }
+      changeCounts(of: subject) { $0.haveToldAll() }
+    }
   }
 
   /// The entries with repetitions, in the order of their numbers.
@@ -130,7 +154,7 @@ struct AuditSubjects {
   ///   - time: the time in Unix seconds.
   ///   - now: the time in `CLOCK_BOOTTIME` nanoseconds.
   func usage(_ size: Int64, at time: Int64, now: Int64) -> AuditUsage {
-    var usage = AuditUsage(time: time, counted: counted)
+    var usage = AuditUsage(time: time, counted: told)
     for (key, budget) in earlier { usage.subjects[key] = budget.bytes(size, now: now) }
     for subject in all { usage.subjects[subject.key] = subject.budget.bytes(size, now: now) }
     usage.subjects = usage.subjects.filter { $0.value.contains { $0 > 0 } }
@@ -154,9 +178,11 @@ struct AuditSubjects {
       subject.budget.add(before)
     }
     guard let before = usage.counted else { return }
-    let (count, isTooMany) = before.count.addingReportingOverflow(counted?.count ?? 0)
-    counted = AuditUsage.Counted(
-      count: isTooMany ? .max : count, since: min(before.since, counted?.since ?? before.since),
-      last: max(before.last, counted?.last ?? before.last))
+    // The stored number is the older one, so it is the one that may be forgotten.
+    for number in [\AuditSubjects.counted, \.told] {
+      var sum: AuditUsage.Counted? = before
+      if let own = self[keyPath: number] { Self.add(own, to: &sum) }
+      self[keyPath: number] = sum
+    }
   }
 }

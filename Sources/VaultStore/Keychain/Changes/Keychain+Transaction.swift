@@ -81,6 +81,8 @@ extension Keychain {
     pass?.apply(changes, self)
     touchedDeposits?.formUnion(changes.deposits)
     touchedGrants?.formUnion(changes.grants)
+    salvaged?.deposits.formUnion(changes.deposits)
+    salvaged?.grants.formUnion(changes.grants)
     if touched != nil {
       for change in changes.list { if case .head(let row) = change.key { touched?.insert(row) } }
     }

@@ -196,6 +196,15 @@ extension Keychain {
     note(.insert, accessible, Self.grantsPlace, .grant(number), mark)
   }
 
+  /// Stores a row of another store that has the same keys, and returns its number here; a transaction must be open.
+  func insert(_ row: GrantRow) throws(VaultError) -> Int64 {
+    let number = try database.insertGrant(row.id, row.accessible, row.sealed, row: nil)
+    changes.grants.insert(number)
+    let mark = try mark(row)
+    note(.insert, row.accessible, Self.grantsPlace, .grant(number), mark)
+    return number
+  }
+
   /// Removes a row; a transaction must be open.
   func remove(_ row: GrantRow) throws(VaultError) {
     try database.deleteGrant(row.row)

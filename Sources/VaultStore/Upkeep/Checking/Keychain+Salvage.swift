@@ -96,6 +96,8 @@ extension Keychain {
     var kept: [(name: String, sealed: [UInt8])] = []
     for (name, found) in try database.keys() {
       let place = Self.place(key: name)
+      // This one is made anew.
+      if name == KeyName.box, publicKey != nil { continue }
       guard case .success(let sealed) = found,
         try holds(
           place, stored, { (accessible: AccessClass) throws(VaultError) in try mark(key: name, sealed, accessible) })
@@ -107,6 +109,7 @@ extension Keychain {
       }
       kept.append((name, sealed))
     }
+    if let publicKey { kept.append((KeyName.box, publicKey)) }
     for accessible in AccessClass.allCases where !kept.contains(where: { $0.name == KeyName.vault(accessible) }) {
       throw .corrupt("the wrapped key \(KeyName.vault(accessible)) is damaged, so nothing could open what is saved")
     }

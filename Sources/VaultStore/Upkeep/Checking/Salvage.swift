@@ -104,6 +104,7 @@ public final class Salvage {
     self.result = result
     (grants, deposits) = (GrantSalvage(from: source, to: target), DepositSalvage(from: source, to: target))
     source.isBeingSalvaged = true
+    source.salvaged = ([], [])
   }
 
   // This is for a salvage that was abandoned. After the end of this salvage, another one may be reading the source;
@@ -157,6 +158,7 @@ public final class Salvage {
     guard !isOver else { return }
     isOver = true
     source.isBeingSalvaged = false
+    source.salvaged = nil
   }
 
   /// Removes the second store in `directory`, if there is one. Nothing may use that store any more: the last connection

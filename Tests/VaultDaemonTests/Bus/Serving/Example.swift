@@ -98,7 +98,7 @@ final class Example {
 
   private static func echo(_ request: BusRequest, _: BusPeer) throws(BusError) {
     let message = request.message
-    let (texts, paths) = (try message.pairs(), try message.objectPaths())
+    let (texts, paths) = (try message.pairs(most: 100), try message.objectPaths())
     let secret = try readSecret(message)
     let (count, flag, small) = (try message.long(), try message.flag(), try message.unsigned())
     request.reply { writer in
