@@ -144,8 +144,9 @@ private let password = "correct horse battery"
     try sandbox.startDaemon()
     // The derivation is long enough for a client to leave meanwhile, even on a busy machine.
     #expect(try sandbox.converse("Init", ["kdf_memory": 256 << 20, "kdf_passes": 10]) { _ in password }?.error == nil)
-    let floor: WireClient.Message = ["kind": "password", "kdf_memory": 19 << 20, "kdf_passes": 2]
-    let added = try sandbox.converse("AddSlot", floor) {
+    // A slot that costs less than the other would be tried before it.
+    let second: WireClient.Message = ["kind": "password", "kdf_memory": 256 << 20, "kdf_passes": 10]
+    let added = try sandbox.converse("AddSlot", second) {
       $0["style"] as? String == "secret" ? password : "another password"
     }
     #expect(added?.error == nil)
