@@ -36,6 +36,21 @@ struct SecretToolTests {
     #expect(try lookup(stand, "b").output == "other")
   }
 
+  @Test("replaces no item that has more attributes than those it stores with") func fewerAttributes() throws {
+    let stand = try SecretServiceStand()
+    defer { stand.close() }
+    let first = try stand.run(
+      Self.program, "store", "--label=A label", "key", "a", "user", "ana", stdin: "first")
+    try #require(first.status == 0, "\(first)")
+    try store(stand, "second")
+    #expect(try stand.sandbox.must(["list", "secret-service"]).split(separator: "\n").count == 2)
+    #expect(try stand.run(Self.program, "lookup", "key", "a", "user", "ana").output == "first")
+    // Only the item with the same attributes and no others gives way.
+    try store(stand, "third")
+    #expect(try stand.sandbox.must(["list", "secret-service"]).split(separator: "\n").count == 2)
+    #expect(try stand.run(Self.program, "lookup", "key", "a", "user", "ana").output == "first")
+  }
+
   @Test("goes on after `vault lock`, when it locked nothing that is served until the next sleep") func locked() throws {
     let stand = try SecretServiceStand()
     defer { stand.close() }
