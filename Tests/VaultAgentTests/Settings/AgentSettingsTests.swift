@@ -12,6 +12,14 @@ import Testing
     #expect(settings.attendsSystem == false)
   }
 
+  @Test func `what the command line says goes before the file, and what it leaves out stays`() throws {
+    let settings = try AgentSettings(parsing: "faces = pinentry\npinentry = /bin/true\ncommand = /bin/true\n")
+    let told = try settings.overridden(by: AgentOptions(["--faces", "terminal,command", "--pinentry", "/bin/sh"]))
+    #expect(told.faces == [.terminal, .command])
+    #expect(told.pinentry == "/bin/sh" && told.command == "/bin/true")
+    #expect(try settings.overridden(by: AgentOptions([])) == settings)
+  }
+
   @Test func `a file that is not there says nothing`() throws {
     #expect(try AgentSettings(reading: "/nonexistent/agent.conf") == AgentSettings())
   }
