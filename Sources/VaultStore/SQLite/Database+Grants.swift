@@ -19,14 +19,14 @@ extension Database {
   /// The longest record in bytes, with room for what later versions of the program add.
   static let longestGrant = 16 << 10
 
-  /// Walks the rows in the order of their numbers: all of them, or those from the number `first` on.
+  /// Walks the rows from the number `first` on, in the order of their numbers.
   ///
   /// - Parameter body: gets the number of each row, and the row or the error in reading it, such as a row of no known
   ///   class. An error is about that row alone. `body` ends the walk by returning false.
   /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are more rows than a vault can have, or the
   ///   rows are out of order.
   func eachGrant(
-    from first: Int64 = .min, _ body: (Int64, Result<GrantRow, VaultError>) throws(VaultError) -> Bool
+    from first: Int64, _ body: (Int64, Result<GrantRow, VaultError>) throws(VaultError) -> Bool
   ) throws(VaultError) {
     try statements.grants.from.bind(1, first)
     try Self.each(statements.grants.from) { (row: Statement, number: Int64) throws(VaultError) in

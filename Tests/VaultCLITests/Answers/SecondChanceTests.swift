@@ -262,12 +262,18 @@ import VaultTesting
     #expect(!other.screen.contains("again"))
   }
 
-  /// A terminal on which a value was typed once when the vault was locked elsewhere.
-  private static func lockedWhileTyping(_ sandbox: Sandbox) throws -> Terminal {
+  /// A terminal on which the value of a new item was typed once.
+  private static func typedOnce(_ sandbox: Sandbox) throws -> Terminal {
     let terminal = try Terminal(sandbox, ["set", "x"])
     try terminal.expect("Value of `x`: ")
     terminal.type("hunter3")
     try terminal.expect("Again: ")
+    return terminal
+  }
+
+  /// A terminal on which a value was typed once when the vault was locked elsewhere.
+  private static func lockedWhileTyping(_ sandbox: Sandbox) throws -> Terminal {
+    let terminal = try typedOnce(sandbox)
     try sandbox.must(["lock"])
     return terminal
   }
@@ -355,10 +361,7 @@ import VaultTesting
   func ended(isTyped: Bool) throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
-    let terminal = try Terminal(sandbox, ["set", "x"])
-    try terminal.expect("Value of `x`: ")
-    terminal.type("hunter3")
-    try terminal.expect("Again: ")
+    let terminal = try Self.typedOnce(sandbox)
     try sandbox.signalDaemon(SIGSTOP)
     terminal.type("hunter3")
     try terminal.expect("waiting for the daemon, which does not answer")
@@ -383,10 +386,7 @@ import VaultTesting
   @Test("a daemon that does not answer is told of, and takes the value once it runs again") func silent() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
-    let terminal = try Terminal(sandbox, ["set", "x"])
-    try terminal.expect("Value of `x`: ")
-    terminal.type("hunter3")
-    try terminal.expect("Again: ")
+    let terminal = try Self.typedOnce(sandbox)
     try sandbox.signalDaemon(SIGSTOP)
     terminal.type("hunter3")
     try terminal.expect("waiting for the daemon, which does not answer")
@@ -400,10 +400,7 @@ import VaultTesting
   func taken(answer: String) throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
-    let terminal = try Terminal(sandbox, ["set", "x"])
-    try terminal.expect("Value of `x`: ")
-    terminal.type("hunter3")
-    try terminal.expect("Again: ")
+    let terminal = try Self.typedOnce(sandbox)
     try sandbox.must(["set", "x"], stdin: "theirs")
     terminal.type("hunter3")
     try terminal.expect("vault: `x` already exists\r\n")
@@ -436,10 +433,7 @@ import VaultTesting
   @Test("a replacement that was refused is no consent for the next attempt") func refusedReplacement() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
-    let terminal = try Terminal(sandbox, ["set", "x"])
-    try terminal.expect("Value of `x`: ")
-    terminal.type("hunter3")
-    try terminal.expect("Again: ")
+    let terminal = try Self.typedOnce(sandbox)
     try sandbox.must(["set", "x", "--use", "ssh", "--generate", "ed25519", "--never-read"])
     terminal.type("hunter3")
     try terminal.expect("vault: `x` already exists\r\n")

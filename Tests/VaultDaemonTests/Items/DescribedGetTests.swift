@@ -16,14 +16,7 @@ import VaultStore
       try client.vault.keychain().set(
         ItemChange(name: ItemName("own/a"), attributes: ["user": "ana"]),
         value: ConnectionStand.secret(Array("the value".utf8)), now: 1)
-      let access = client.assembly.rooms.access
-      let administrator = Caller(
-        door: .varlink, uid: access.terms.owner, groups: [], pid: 1, started: nil, unit: nil,
-        session: AuthenticationSession(uid: access.terms.owner, scope: .session, pid: 1, started: 1))
-      access.add(.presence, by: administrator, with: [])
-      _ = try access.give(
-        try Subject(parsing: "user:4242"), try ItemPattern("own/*"), try Rights(parsing: rights), until: nil,
-        for: administrator)
+      try client.give(rights, to: 4242, on: "own/*")
       client.call("Get", #"{"name":"own/a","describe":true}"#)
     }
     let told = try stand.received("the value")

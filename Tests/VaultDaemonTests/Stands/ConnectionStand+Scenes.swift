@@ -26,6 +26,13 @@ extension ConnectionStand.Inside {
     return owner
   }
 
+  /// Grants a user rights to the items that a pattern matches.
+  func give(_ rights: String, to uid: uid_t, on pattern: String) throws {
+    _ = try door.access.give(
+      try Subject(parsing: "user:\(uid)"), try ItemPattern(pattern), try Rights(parsing: rights), until: nil,
+      for: owner())
+  }
+
   // MARK: Items
 
   /// Stores an item with a value of one byte.

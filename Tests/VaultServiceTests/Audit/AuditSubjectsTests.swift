@@ -153,6 +153,11 @@ import VaultModel
     return next
   }
 
+  /// Makes a daemon that starts after the stand's daemon has ended or was killed.
+  private static func next(after stand: RoomStand, isKilled: Bool) throws -> RoomStand {
+    isKilled ? try AuditPartTests.killed(stand, AuditFilling.small(), system: true) : try started(after: stand)
+  }
+
   @Test("a restart makes the log no longer than the parts allow, and counts events even so", arguments: [false, true])
   func restarts(isKilled: Bool) throws {
     var stand = try AuditFilling.serving(AuditFilling.small())
@@ -162,9 +167,7 @@ import VaultModel
         AuditTests.get(stand, "no/\(round)/\(number)/\(AuditFilling.long)", RoomStand.caller(990))
       }
       stand.hands.pass(seconds: 61)
-      stand =
-        isKilled
-        ? try AuditPartTests.killed(stand, AuditFilling.small(), system: true) : try Self.started(after: stand)
+      stand = try Self.next(after: stand, isKilled: isKilled)
       try stand.unlock()
       sizes.append(try stand.vault.keychain().auditFacts.bytes)
     }
@@ -179,11 +182,7 @@ import VaultModel
     arguments: ["unlocked", "locked", "cold"], [false, true])
   func counted(state: String, isKilled: Bool) throws {
     var stand = try AuditFilling.serving(AuditFilling.small())
-    func restart() throws {
-      stand =
-        isKilled
-        ? try AuditPartTests.killed(stand, AuditFilling.small(), system: true) : try Self.started(after: stand)
-    }
+    func restart() throws { stand = try Self.next(after: stand, isKilled: isKilled) }
     for round in 0..<3 {
       if state == "locked" { stand.vault.lock(because: .asked) }
       for number in 0..<300 {

@@ -97,9 +97,9 @@ struct AuditShortCounts {
 
   /// - Parameters:
   ///   - strangers: the subject with which subjects without a place of their own are counted.
-  ///   - hasNames: false to leave out all names. Otherwise the names are left out of those parts of a subject that are
-  ///     fuller than any entry makes them, as counts of earlier processes do. Otherwise each restart would make the log
-  ///     longer by a record that no part bounds.
+  ///   - hasNames: false to leave out all names. With true, only those parts of a subject are without names that are
+  ///     fuller than any entry makes them, as counts of earlier processes do: each restart would make the log longer by
+  ///     a record that no part bounds.
   init(
     _ subjects: [AuditSubject], strangers: AuditSubject, hasNames: Bool, in log: (size: Int64, now: Int64)
   ) {

@@ -87,13 +87,7 @@ import VaultTesting
     try stand.on { client in
       let (access, caller) = (client.assembly.rooms.access, client.connection.caller)
       #expect(caller.uid == 4242 && !access.isAdministrator(caller))
-      let administrator = Caller(
-        door: .varlink, uid: access.terms.owner, groups: [], pid: 1, started: nil, unit: nil,
-        session: AuthenticationSession(uid: access.terms.owner, scope: .session, pid: 1, started: 1))
-      access.add(.presence, by: administrator, with: [])
-      _ = try access.give(
-        try Subject(parsing: "user:4242"), try ItemPattern("own/**"), try Rights(parsing: "watch"), until: nil,
-        for: administrator)
+      try client.give("watch", to: 4242, on: "own/**")
       client.call("Monitor", more: true)
       #expect(client.messages().count == 1)
       // The client still waits for this event when the lock comes, and the lock decides nothing about the client.
@@ -116,14 +110,7 @@ import VaultTesting
     let stand = try ConnectionStand.unlocked("idle = off", uid: 4242)
     defer { stand.close() }
     try stand.on { client in
-      let access = client.assembly.rooms.access
-      let administrator = Caller(
-        door: .varlink, uid: access.terms.owner, groups: [], pid: 1, started: nil, unit: nil,
-        session: AuthenticationSession(uid: access.terms.owner, scope: .session, pid: 1, started: 1))
-      access.add(.presence, by: administrator, with: [])
-      _ = try access.give(
-        try Subject(parsing: "user:4242"), try ItemPattern("own/a"), try Rights(parsing: "watch"), until: nil,
-        for: administrator)
+      try client.give("watch", to: 4242, on: "own/a")
       let place = client.door.events.recent.newest
       let (own, hidden) = (try ItemName("own/a"), try ItemName("hidden"))
       let events: [VaultEvent] = [

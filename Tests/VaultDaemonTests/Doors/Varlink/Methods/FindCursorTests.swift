@@ -61,21 +61,6 @@ import VaultStore
 
   // MARK: At the socket
 
-  private static func administrator(_ access: Access) -> Caller {
-    Caller(
-      door: .varlink, uid: access.terms.owner, groups: [], pid: 1, started: nil, unit: nil,
-      session: AuthenticationSession(uid: access.terms.owner, scope: .session, pid: 1, started: 1))
-  }
-
-  /// Grants the user 4242 the right to find the items that a pattern matches.
-  private static func give(_ client: ConnectionStand.Inside, _ pattern: String) throws {
-    let access = client.assembly.rooms.access
-    access.add(.presence, by: administrator(access), with: [])
-    _ = try access.give(
-      try Subject(parsing: "user:4242"), try ItemPattern(pattern), try Rights(parsing: "find"), until: nil,
-      for: administrator(access))
-  }
-
   /// Returns the answer to a search with these parameters.
   private static func find(_ stand: ConnectionStand, _ parameters: String) throws -> String {
     try stand.on { client in
@@ -94,7 +79,7 @@ import VaultStore
       for name in ["own/1", "own/2", "other/1", "hidden"] {
         try client.vault.keychain().set(ItemChange(name: ItemName(name)), value: ConnectionStand.secret([1]), now: 1)
       }
-      try Self.give(client, "own/*")
+      try client.give("find", to: 4242, on: "own/*")
     }
     let first = try Self.find(stand, #""limit":1"#)
     let next = try #require(first.firstMatch(of: /"next":"([0-9a-f]+)"/)?.1)
@@ -112,19 +97,19 @@ import VaultStore
     // The store is opened anew, so its keys are read again.
     try stand.edit("SELECT 1")
     try expectRest()
-    try stand.on { client in try Self.give(client, "other/*") }
+    try stand.on { client in try client.give("find", to: 4242, on: "other/*") }
     expectRefused(try goOn())
     try stand.on { client in
       let access = client.assembly.rooms.access
       _ = try access.revoke(
-        try Subject(parsing: "user:4242"), try ItemPattern("other/*"), for: Self.administrator(access))
+        try Subject(parsing: "user:4242"), try ItemPattern("other/*"), for: client.owner())
     }
     // With the same rights as before, the cursor is valid again.
     try expectRest()
     try stand.on { client in
       let access = client.assembly.rooms.access
-      _ = try access.revoke(try Subject(parsing: "user:4242"), nil, for: Self.administrator(access))
-      try Self.give(client, "own/1")
+      _ = try access.revoke(try Subject(parsing: "user:4242"), nil, for: client.owner())
+      try client.give("find", to: 4242, on: "own/1")
     }
     expectRefused(try goOn())
   }

@@ -20,14 +20,7 @@ import VaultModel
     defer { stand.close() }
     if hasGrant {
       try stand.on { client in
-        let access = client.assembly.rooms.access
-        let administrator = Caller(
-          door: .varlink, uid: access.terms.owner, groups: [], pid: 1, started: nil, unit: nil,
-          session: AuthenticationSession(uid: access.terms.owner, scope: .session, pid: 1, started: 1))
-        access.add(.presence, by: administrator, with: [])
-        _ = try access.give(
-          try Subject(parsing: "user:4242"), try ItemPattern("own/**"), try Rights(parsing: "find"), until: nil,
-          for: administrator)
+        try client.give("find", to: 4242, on: "own/**")
       }
     }
     var answers: [String] = []
