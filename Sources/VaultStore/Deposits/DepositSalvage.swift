@@ -18,6 +18,7 @@ final class DepositSalvage {
   /// The numbers of the copied rows that must be removed again; nil until that is decided.
   private var wrong: [Int64]?
   private var losses: [Finding] = []
+  private var isOver = false
 
   init(from source: Keychain, to target: Keychain) { (self.source, self.target) = (source, target) }
 
@@ -25,6 +26,7 @@ final class DepositSalvage {
   ///
   /// - Parameter lose: called with each loss.
   func step(_ left: inout Int, lose: (Finding) -> Void) throws(VaultError) -> Bool {
+    if isOver { return true }
     if wrong == nil {
       guard try walk(&left), try bring(&left) else { return false }
       judge()
@@ -38,6 +40,7 @@ final class DepositSalvage {
     }
     target.forgetDeposits()
     losses.forEach(lose)
+    isOver = true
     return true
   }
 

@@ -19,49 +19,25 @@ extension Database {
   /// The longest record in bytes, with room for what later versions of the program add.
   static let longestGrant = 16 << 10
 
-  /// Walks the rows from the number `first` on, in the order of their numbers.
+  /// Walks the rows behind `place`, until `body` returns false. `place` moves along.
   ///
-  /// - Parameter body: gets the number of each row, and the row or the error in reading it, such as a row of no known
-  ///   class. An error is about that row alone. `body` ends the walk by returning false.
+  /// - Parameter body: gets each row, or the error in reading it, such as a row of no known class. An error is about
+  ///   that row alone.
   /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are more rows than a vault can have, or the
   ///   rows are out of order.
   func eachGrant(
-    from first: Int64, _ body: (Int64, Result<GrantRow, VaultError>) throws(VaultError) -> Bool
+    from place: inout RowPlace, _ body: (Result<GrantRow, VaultError>) throws(VaultError) -> Bool
   ) throws(VaultError) {
+    guard let first = place.next else { return }
     try statements.grants.from.bind(1, first)
-    try Self.each(statements.grants.from) { (row: Statement, number: Int64) throws(VaultError) in
+    try statements.grants.from.each { (row: Statement) throws(VaultError) in
+      let number = try row.integer(0)
+      try place.advance(to: number, in: .grants)
       let found: Result<GrantRow, VaultError>
       do throws(VaultError) { found = .success(try Self.grant(row, number)) } catch .corrupt(let reason) {
         found = .failure(.corrupt(reason))
       }
-      return try body(number, found)
-    }
-  }
-
-  /// Walks the rows behind `place`, until `body` returns false. `place` moves along.
-  ///
-  /// - Parameter body: gets each row, or the error in reading it, as in ``eachGrant(from:_:)``.
-  /// - Throws: as ``eachGrant(from:_:)``.
-  func walkGrants(
-    from place: inout RowPlace, _ body: (Result<GrantRow, VaultError>) throws(VaultError) -> Bool
-  ) throws(VaultError) {
-    guard let first = place.next else { return }
-    try eachGrant(from: first) { (number: Int64, found: Result<GrantRow, VaultError>) throws(VaultError) in
-      try place.advance(to: number, in: .grants)
       return try body(found)
-    }
-  }
-
-  private static func each(
-    _ statement: Statement, _ body: (Statement, Int64) throws(VaultError) -> Bool
-  ) throws(VaultError) {
-    var (last, count): (Int64?, Int) = (nil, 0)
-    try statement.each { (row: Statement) throws(VaultError) in
-      let number = try row.integer(0)
-      if let last, last >= number { throw outOfOrder("grants") }
-      guard count < mostGrantRows else { throw tooManyGrants }
-      (last, count) = (number, count + 1)
-      return try body(row, number)
     }
   }
 
@@ -90,7 +66,10 @@ extension Database {
   /// copied, so a change of one grant costs little more than reading the id and the class of each.
   func grants(with ids: Set<ItemID>) throws(VaultError) -> (rows: [GrantRow], others: ByClass<Int>) {
     var (numbers, others): ([Int64], ByClass<Int>) = ([], ByClass(repeating: 0))
-    try Self.each(statements.grants.places) { (row: Statement, number: Int64) throws(VaultError) in
+    var rowPlace = RowPlace()
+    try statements.grants.places.each { (row: Statement) throws(VaultError) in
+      let number = try row.integer(0)
+      try rowPlace.advance(to: number, in: .grants)
       guard let place = try? Self.place(row) else { return true }
       if ids.contains(place.id) { numbers.append(number) } else { others[place.accessible] += 1 }
       return true

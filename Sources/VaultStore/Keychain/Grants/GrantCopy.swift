@@ -11,10 +11,9 @@ final class GrantCopy {
   private let target: Keychain
   /// True once the second store has no rows of an earlier attempt any more.
   var isCleared = false
-  /// The number from which the walk over the live rows continues; nil at its end.
-  private var next: Int64? = .min
-  /// The number of rows that the walk has read.
-  private var count = 0
+  /// The place that the walk over the live rows has reached, and whether that is its end.
+  private var place = Database.RowPlace()
+  private var isWalkOver = false
   /// The marks of the live rows as they were when they were copied, and the hashes over these.
   private var marks: [Int64: (accessible: AccessClass, mark: RecordMark)] = [:]
   private var found = ByClass<RecordSet>(repeating: RecordSet())
@@ -29,25 +28,17 @@ final class GrantCopy {
   ///
   /// - Parameter written: the records and bytes written so far; those of this step are added.
   func walk(_ records: Int, _ written: inout Rekey.Written) throws(VaultError) -> Bool {
-    guard let first = next else { return true }
-    next = nil
+    if isWalkOver { return true }
     defer { plaintext.wipe() }
     var left = records
-    try source.database.eachGrant(from: first) {
-      (number: Int64, read: Result<GrantRow, VaultError>) throws(VaultError) in
+    try source.database.eachGrant(from: &place) { (read: Result<GrantRow, VaultError>) throws(VaultError) in
       // A row that cannot be read counts towards no hash. If it was a grant before, the hashes differ at the end.
-      let row = try? read.get()
-      if left <= 0 {
-        next = number
-        return false
-      }
-      guard count < Database.mostGrantRows else { throw Database.tooManyGrants }
-      count += 1
+      if case .success(let row) = read { try put(row, &written) }
       left -= 1
-      if let row { try put(row, &written) }
-      return true
+      return left > 0
     }
-    return next == nil
+    isWalkOver = left > 0
+    return isWalkOver
   }
 
   /// Makes the row of a number in the second store follow the live one. The second store needs an open transaction.
@@ -76,7 +67,7 @@ final class GrantCopy {
 
   /// Checks that the second store has all grants of the live one, and that these are those that were stored last.
   func checkWhole() throws(VaultError) {
-    guard next == nil, source.touchedGrants?.isEmpty == true else { throw .storage("the rekey is not finished") }
+    guard isWalkOver, source.touchedGrants?.isEmpty == true else { throw .storage("the rekey is not finished") }
     for accessible in AccessClass.allCases {
       guard try source.grantSet(of: accessible) == found[accessible] else {
         throw Keychain.otherGrants(of: accessible)

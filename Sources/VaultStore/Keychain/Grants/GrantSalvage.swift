@@ -55,7 +55,7 @@ final class GrantSalvage {
     guard left > 0 else { return false }
     var rows: [GrantRow] = []
     do throws(VaultError) {
-      try source.database.walkGrants(from: &place) { (read: Result<GrantRow, VaultError>) throws(VaultError) in
+      try source.database.eachGrant(from: &place) { (read: Result<GrantRow, VaultError>) throws(VaultError) in
         // A row that cannot be read counts towards no hash. If it was a grant before, the hashes differ.
         if case .success(let row) = read { rows.append(row) }
         left -= 1

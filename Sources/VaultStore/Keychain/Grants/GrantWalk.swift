@@ -58,10 +58,9 @@ public final class GrantWalk {
 
   private var keys: [AccessClass: Keys] = [:]
   private var read: [AccessClass: ReadGrants] = [:]
-  /// The number of the next row to read; nil at the end.
-  private var next: Int64? = .min
-  /// The number of rows read, each counted once.
-  private var count = 0
+  /// The place that the walk has reached, and whether that is its end.
+  private var place = Database.RowPlace()
+  private var isOver = false
   private var problem: VaultError?
   private var texts = GrantTexts()
   private var keepsSealed = false
@@ -81,7 +80,7 @@ public final class GrantWalk {
       }
       keys[accessible] = own
     }
-    if keys.isEmpty { next = nil }
+    isOver = keys.isEmpty
   }
 
   /// Begins to read the grants of these classes that the keys in memory open.
@@ -95,30 +94,24 @@ public final class GrantWalk {
   /// Continues until the time is up. True at the end, and also when the table cannot be read any further, which
   /// ``found`` then reports.
   public func step(_ keychain: Keychain, isTimeUp: () -> Bool) -> Bool {
-    guard let first = next else { return true }
-    next = nil
+    if isOver { return true }
     defer { plaintext.wipe() }
-    do throws(VaultError) { try read(keychain, from: first, isTimeUp) } catch { problem = error }
-    return next == nil
+    isOver = true
+    do throws(VaultError) { try read(keychain, isTimeUp) } catch { problem = error }
+    return isOver
   }
 
-  private func read(_ keychain: Keychain, from first: Int64, _ isTimeUp: () -> Bool) throws(VaultError) {
+  private func read(_ keychain: Keychain, _ isTimeUp: () -> Bool) throws(VaultError) {
     var left = Self.stride
-    try keychain.database.eachGrant(from: first) {
-      (number: Int64, found: Result<GrantRow, VaultError>) throws(VaultError) in
+    try keychain.database.eachGrant(from: &place) { (found: Result<GrantRow, VaultError>) throws(VaultError) in
       // A row that cannot be read counts towards no set. If the row counted before it was damaged, the set differs from
       // the stored one.
-      let row = try? found.get()
-      if left == 0, isTimeUp() {
-        next = number
-        return false
-      }
-      guard count < Database.mostGrantRows else { throw Database.tooManyGrants }
-      count += 1
-      guard let row else { return true }
-      left = left == 0 ? Self.stride : left - 1
-      if let keys = keys[row.accessible] { take(row, keys, keychain.vault) }
-      return true
+      if case .success(let row) = found, let keys = keys[row.accessible] { take(row, keys, keychain.vault) }
+      left -= 1
+      guard left == 0 else { return true }
+      left = Self.stride
+      isOver = !isTimeUp()
+      return isOver
     }
   }
 

@@ -189,19 +189,21 @@ extension Keychain {
     let sealed = try withGrantsKey(accessible) { (key: borrowing SecureBytes) in
       record.encoded().withBytes { AEAD.seal($0, key: key, associatedData: place) }
     }
-    let number = try database.insertGrant(record.id, accessible, sealed, row: number)
-    changes.grants.insert(number)
-    let row = GrantRow(row: number, id: record.id, accessible: accessible, sealed: sealed)
-    let mark = try mark(row)
-    note(.insert, accessible, Self.grantsPlace, .grant(number), mark)
+    _ = try insert(record.id, accessible, sealed, row: number)
   }
 
   /// Stores a row of another store that has the same keys, and returns its number here; a transaction must be open.
   func insert(_ row: GrantRow) throws(VaultError) -> Int64 {
-    let number = try database.insertGrant(row.id, row.accessible, row.sealed, row: nil)
+    try insert(row.id, row.accessible, row.sealed, row: nil)
+  }
+
+  private func insert(
+    _ id: ItemID, _ accessible: AccessClass, _ sealed: [UInt8], row number: Int64?
+  ) throws(VaultError) -> Int64 {
+    let number = try database.insertGrant(id, accessible, sealed, row: number)
     changes.grants.insert(number)
-    let mark = try mark(row)
-    note(.insert, row.accessible, Self.grantsPlace, .grant(number), mark)
+    let mark = try mark(GrantRow(row: number, id: id, accessible: accessible, sealed: sealed))
+    note(.insert, accessible, Self.grantsPlace, .grant(number), mark)
     return number
   }
 

@@ -50,9 +50,8 @@ public final class Salvage {
   public let target: Keychain
   private let source: Keychain
   private var isOver = false
-  /// The saving of the grants and of the deposits; nil when it is done.
-  private var grants: GrantSalvage?
-  private var deposits: DepositSalvage?
+  private let grants: GrantSalvage
+  private let deposits: DepositSalvage
   /// The place in the table of tags, and whether all tags were examined.
   private var tag = TagPlace()
   private var areTagsRead = false
@@ -132,7 +131,8 @@ public final class Salvage {
       return false
     }
     let isAtEnd = try target.transaction { () throws(VaultError) in
-      guard try saveGrants(&left), try saveDeposits(&left) else { return false }
+      guard try grants.step(&left, lose: { result.lose($0) }), try deposits.step(&left, lose: { result.lose($0) })
+      else { return false }
       if !areItemsSaved {
         if direction == .up { areItemsSaved = try walkUp(&left) }
         if direction == .down { areItemsSaved = try walkDown(&left) }
@@ -165,22 +165,6 @@ public final class Salvage {
   /// to close removes the file that has the log's name, even if that file belongs to another store.
   public static func remove(_ directory: String) throws(VaultError) {
     try Database.remove(directory)
-  }
-
-  /// Saves the grants; true when that is done.
-  private func saveGrants(_ left: inout Int) throws(VaultError) -> Bool {
-    guard let grants else { return true }
-    guard try grants.step(&left, lose: { result.lose($0) }) else { return false }
-    self.grants = nil
-    return true
-  }
-
-  /// Saves the deposits; true when that is done.
-  private func saveDeposits(_ left: inout Int) throws(VaultError) -> Bool {
-    guard let deposits else { return true }
-    guard try deposits.step(&left, lose: { result.lose($0) }) else { return false }
-    self.deposits = nil
-    return true
   }
 
   /// Saves the audit log as far as it is whole; true when that is done.
