@@ -37,10 +37,11 @@ private final class OwnTurns {
 }
 
 extension Runner {
-  /// Makes a runner for long work on `loop`. Call this on the loop.
-  convenience init(on loop: any EventLoop, clock: Clock, _ timer: Timer) {
+  /// Makes a runner for long work on `loop`, beside the requests that wait for `turns`. Call this on the loop.
+  convenience init(on loop: any EventLoop, clock: Clock, _ timer: Timer, beside turns: Turns) {
     let own = OwnTurns()
     self.init(clock, timer) { own.next() }
+    isAwaited = { [weak turns] in turns?.isAwaited ?? false }
     own.begin(on: loop) { [weak self] in self?.turn() }
   }
 }

@@ -73,7 +73,7 @@ final class Assembly {
         administrators: place.administrators), configuration.vault,
       Rooms.World(
         clock: clock, timer: timer, log: Log(place.log), worker: worker, turns: turns,
-        runner: Runner(on: loop, clock: clock, timer),
+        runner: Runner(on: loop, clock: clock, timer, beside: turns),
         presence: Presence.Means(through: helper, buses.system, owner: place.owner, worker), keystores: keystores,
         rsa: RSAHelper(programs), credentials: place.paths.credentials, groups: Accounts.groups))
     clients = Clients(

@@ -34,6 +34,9 @@ package final class Runner {
   private static let longestSlice: Int64 = 150_000
   /// The longest slice of work with an equal share, in nanoseconds.
   private static let longestEqualSlice: Int64 = 5_000_000
+  /// The duration in nanoseconds from which on a slice is long, as a single step with a large value can be. Whoever
+  /// asks meanwhile waits for its end.
+  private static let longSlice: Int64 = 2_000_000
   /// The duration in nanoseconds below which a turn of the loop had no request.
   private static let emptyTurn: Int64 = 10_000
   /// The time after a request within which others are expected, in nanoseconds.
@@ -51,6 +54,13 @@ package final class Runner {
   /// have noticed; both in `CLOCK_MONOTONIC` nanoseconds.
   var paused: Int64 = 0
   private var lastRequest: Int64 = 0
+  /// The time that requests get after a long slice, as long as there are any, in nanoseconds; its beginning, which is
+  /// the end of the slice; and the time at which ``turn()`` last looked for requests.
+  private var owed: Int64 = 0
+  private var owedFrom: Int64 = 0
+  private var looked: Int64 = 0
+  /// True while requests wait for a turn of their own.
+  package var isAwaited: () -> Bool = { false }
 
   /// - Parameter ask: has ``turn()`` called once, after the loop has looked for requests.
   package init(_ clock: Clock, _ timer: Timer, ask: @escaping () -> Void) {
@@ -90,17 +100,25 @@ package final class Runner {
   func pause() { paused = clock.monotonic() }
 
   /// Runs a slice of the work that has waited longest.
+  ///
+  /// After a long slice, requests go first for half as long as it took. Otherwise, of many that have waited for its
+  /// end, all but the first would wait for further slices.
   package func turn() {
     isAsked = false
     guard !waiting.isEmpty else { return }
-    let work = waiting.removeFirst()
     let now = clock.monotonic()
+    if now - owedFrom < owed, isAwaited() || now - looked >= Self.emptyTurn {
+      looked = now
+      return askOnce()
+    }
+    let work = waiting.removeFirst()
     switch work.run(until: now + slice(now, work.share)) {
     case .again: begin(work)
     case .later(let delay): begin(work, after: delay)
     case .over: break
     }
     pause()
+    (owed, owedFrom, looked) = (paused - now < Self.longSlice ? 0 : (paused - now) / 2, paused, paused)
     if !waiting.isEmpty { askOnce() }
   }
 

@@ -65,4 +65,60 @@ import Testing
     while runner.isBusy { runner.turn() }
     #expect(log.value.count == 6)
   }
+
+  /// Work whose slices take a given time each.
+  private final class Steps: Runner.Work {
+    private let hands: RoomStand.Hands
+    private let duration: Int64
+    private(set) var count = 0
+
+    init(_ hands: RoomStand.Hands, of duration: Int64) { (self.hands, self.duration) = (hands, duration) }
+
+    var share: Runner.Share { .equal }
+
+    func run(until end: Int64) -> Runner.Next {
+      count += 1
+      hands.pass(duration)
+      return .again
+    }
+  }
+
+  @Test("after a slice that took long, requests go first for half as long, as long as there are any") func owed() {
+    let hands = RoomStand.Hands()
+    let runner = Runner(hands.clock, hands.timer) {}
+    let work = Steps(hands, of: 8_000_000)
+    runner.begin(work)
+    runner.turn()
+    #expect(work.count == 1)
+    for _ in 0..<3 {
+      hands.pass(1_000_000)
+      runner.turn()
+      #expect(work.count == 1 && runner.isBusy)
+    }
+    hands.pass(1_000_000)
+    runner.turn()
+    #expect(work.count == 2)
+    // Nobody asks any more.
+    runner.turn()
+    #expect(work.count == 3)
+    // Somebody waits for a turn that comes with the next look at the sockets.
+    runner.isAwaited = { true }
+    runner.turn()
+    #expect(work.count == 3 && runner.isBusy)
+    runner.isAwaited = { false }
+    runner.turn()
+    #expect(work.count == 4)
+  }
+
+  @Test("after a slice that took no longer than it may, the next one follows at once") func notOwed() {
+    let hands = RoomStand.Hands()
+    let runner = Runner(hands.clock, hands.timer) {}
+    let work = Steps(hands, of: 1_900_000)
+    runner.begin(work)
+    for _ in 0..<3 {
+      hands.pass(100_000)
+      runner.turn()
+    }
+    #expect(work.count == 3)
+  }
 }
