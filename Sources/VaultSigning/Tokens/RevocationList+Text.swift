@@ -112,23 +112,52 @@ extension Array {
   fileprivate func distinct(by text: (Element) -> String) -> [Element]? {
     func isInOrder(_ all: [Element]) -> Bool { zip(all, all.dropFirst()).allSatisfy { text($0).isBefore(text($1)) } }
     if isInOrder(self) { return self }
-    // The first bytes decide about nearly all pairs, and numbers are compared and moved faster than texts.
-    let places = indices.map { (firstBytes: text(self[$0]).firstBytes, place: $0) }.sorted { one, other in
-      one.firstBytes == other.firstBytes
-        ? text(self[one.place]).isBefore(text(self[other.place])) : one.firstBytes < other.firstBytes
+    var places = indices.map { (part: TextPart(), place: $0) }
+    // Numbers are compared and moved faster than texts. Where the first bytes of some texts are the same, the next ones
+    // decide about these.
+    var runs = [(range: indices, byte: 0)]
+    while let (range, byte) = runs.popLast() {
+      for index in range { places[index].part = TextPart(of: text(self[places[index].place]), from: byte) }
+      places[range].sort { $0.part < $1.part }
+      var first = range.lowerBound
+      for index in range where index + 1 == range.upperBound || places[index].part != places[index + 1].part {
+        if index > first, !places[first].part.isEnd { runs.append((first..<index + 1, byte + TextPart.size)) }
+        first = index + 1
+      }
     }
     let sorted = places.map { self[$0.place] }
     return isInOrder(sorted) ? sorted : nil
   }
 }
 
-extension String {
-  /// The first eight bytes as a number, which is in the order of bytes; missing ones count as zero.
-  fileprivate var firstBytes: UInt64 {
-    let bytes = utf8Span.span
-    return (0..<8).reduce(0) { $0 << 8 | ($1 < bytes.count ? UInt64(bytes[$1]) : 0) }
+/// The bytes of a text from some byte on, as many as a token's number has digits, in a form that is compared fast.
+private struct TextPart: Comparable {
+  static let size = 32
+
+  /// The bytes as numbers, which are in the order of bytes; missing ones count as zero.
+  private var bytes: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+  /// The number of bytes; more than ``size`` if further ones follow.
+  private var count = 0
+
+  init() {}
+
+  init(of text: String, from first: Int) {
+    let all = text.utf8Span.span
+    func number(_ first: Int) -> UInt64 {
+      (first..<first + 8).reduce(0) { $0 << 8 | ($1 < all.count ? UInt64(all[$1]) : 0) }
+    }
+    bytes = (number(first), number(first + 8), number(first + 16), number(first + 24))
+    count = Swift.min(Swift.max(0, all.count - first), Self.size + 1)
   }
 
+  /// True if the text has no further bytes.
+  var isEnd: Bool { count <= Self.size }
+
+  static func < (a: Self, b: Self) -> Bool { a.bytes == b.bytes ? a.count < b.count : a.bytes < b.bytes }
+  static func == (a: Self, b: Self) -> Bool { a.bytes == b.bytes && a.count == b.count }
+}
+
+extension String {
   /// True if this text is before another in the order of bytes.
   func isBefore(_ other: String) -> Bool {
     let (own, others) = (utf8Span.span, other.utf8Span.span)

@@ -42,9 +42,11 @@ import VaultSigning
   }
 
   @Test("is put into the order of bytes, also where texts begin alike or end early") func order() throws {
+    let zeros = String(repeating: "0", count: 31)
     let ordered = [
-      "a", "a\\u0000", "a\\u0000b", "ab", "abcdefgh", "abcdefgh\\u0000", "abcdefgha", "abcdefghb", "b", "~", "\u{E9}",
-      "\u{E9}a", "\u{FFFD}", "\u{1F600}",
+      zeros, "\(zeros)0", "\(zeros)0\\u0000", "\(zeros)0a", "\(zeros)0b", "\(zeros)1", "a", "a\\u0000",
+      "a\\u0000b", "ab", "abcdefgh", "abcdefgh\\u0000", "abcdefgha", "abcdefghb", "b", "~", "\u{E9}", "\u{E9}a",
+      "\u{FFFD}", "\u{1F600}",
     ]
     func list(of identifiers: [String]) throws -> RevocationList {
       let entries = identifiers.map { "{\"jti\":\"\($0)\",\"exp\":1}" }
