@@ -178,6 +178,14 @@ class Heavy:
             return time.perf_counter() - began
         return self.during(vault, round, measure)
 
+    @staticmethod
+    def tells_of_lock(vault, connection):
+        try:
+            return vault.ask(connection, "Status", {})["state"] == "locked"
+        except RuntimeError as error:
+            # A lock refuses the calls that have come and wait for their turn.
+            return error.args[0]["error"].endswith(".Locked")
+
     def wait_of_lock(self, vault, round, duration, by_signal):
         """How long a lock takes at some time within what they do, in ms: until its answer, or, by a signal, until a Status
         tells of it."""
@@ -189,7 +197,7 @@ class Heavy:
                 began = time.perf_counter()
                 if by_signal:
                     os.kill(vault.pid, signal.SIGUSR1)
-                    while vault.ask(connection, "Status", {})["state"] != "locked":
+                    while not self.tells_of_lock(vault, connection):
                         pass
                 else:
                     vault.ask(connection, "Lock", {})
