@@ -43,7 +43,7 @@ package struct LockState: Sendable, Equatable {
       case .stop: "the daemon stops"
       case .unreachable: "nobody can reach the daemon's socket"
       case .displaced: "the store or its lock was moved, removed or replaced"
-      case .idle: "nobody used it for the idle time"
+      case .idle: "no person used it for the idle time"
       case .age: "the maximum age was reached"
       case .timeUp: "the time requested at the unlock is up"
       case .sleep: "the machine goes to sleep"

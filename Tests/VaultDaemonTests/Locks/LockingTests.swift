@@ -29,7 +29,7 @@ import VaultTesting
   }
 
   @Test("nobody asking for anything locks the vault after the idle time") func idle() throws {
-    try expectLock(config: "idle = 1s", unlock: [:], cause: "nobody used it for the idle time")
+    try expectLock(config: "idle = 1s", unlock: [:], cause: "no person used it for the idle time")
   }
 
   @Test("the maximum age locks the vault") func age() throws {
@@ -46,7 +46,7 @@ import VaultTesting
 
   @Test("new settings take effect on SIGHUP, also for a running unlock") func reload() throws {
     try expectLock(
-      config: "idle = off\nmaximum-age = off", unlock: [:], cause: "nobody used it for the idle time"
+      config: "idle = off\nmaximum-age = off", unlock: [:], cause: "no person used it for the idle time"
     ) { sandbox in
       #expect(try sandbox.client().call("Status").integer("locks_at") == nil)
       try sandbox.configure("idle = 1s")
