@@ -44,6 +44,32 @@ import VaultModel
     }
   }
 
+  @Test("are refused as locked, whatever still comes of them before the lock is done") func rest() throws {
+    let stand = try ConnectionStand.unlocked("")
+    defer { stand.close() }
+    try stand.on { client in
+      let later = Later()
+      client.vault.hooks.afterwards = { later.works.append($0) }
+      let get = #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"a"}}"# + "\0"
+      // More calls than are handled at once wait, and the beginning of one.
+      let calls = String(repeating: get, count: 2 * VarlinkConnection.slice) + get.prefix(20)
+      client.send(#"{"method":"io.vaultd.Vault.Lock"}"# + "\0" + calls)
+      #expect(client.connection.input.isScheduled && !later.works.isEmpty)
+      // The rest of it and the turn for which the connection waits come first.
+      client.send(String(get.dropFirst(20)))
+      client.connection.goOn(isTurn: true)
+      for work in later.works { work() }
+      let told = client.messages()
+      #expect(
+        told.count == VarlinkConnection.slice + 1 && told.dropFirst().allSatisfy { $0.contains("Locked") }, "\(told)")
+    }
+  }
+
+  /// The work that is to be done once a lock is done.
+  private final class Later {
+    var works: [() -> Void] = []
+  }
+
   private final class Others {
     let all: [ConnectionStand.Inside]
     var answers: [String] = []

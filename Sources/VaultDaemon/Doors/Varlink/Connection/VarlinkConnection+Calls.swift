@@ -16,6 +16,7 @@ extension VarlinkConnection {
   func take(_ bytes: RawSpan, isTurn: Bool = false) {
     // Received bytes were copied, and may be a password whose frame never ends, or a value that nobody takes.
     defer { Stack.wipeRegisters() }
+    guard !input.isRefused else { return }
     do throws(FrameError) { try input.inbound.append(bytes) } catch { return refuse(error) }
     (input.heard, input.isNew) = (clients.heard(self), false)
     input.isReading = true
@@ -154,6 +155,7 @@ extension VarlinkConnection {
   }
 
   func goOn(isTurn: Bool) {
+    guard !input.isRefused else { return }
     input.isScheduled = false
     process(isTurn: isTurn)
     // A client that does not read its answers keeps no prepared part; the part is prepared again later.

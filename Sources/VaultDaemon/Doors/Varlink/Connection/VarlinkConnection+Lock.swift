@@ -32,7 +32,7 @@ extension VarlinkConnection {
   /// Forgets the calls that were received, and ends the connection once the lock is done.
   private func refuseCallsLater(_ refusal: Refusal) {
     forgetFrames()
-    input.isScheduled = true
+    (input.isScheduled, input.isRefused) = (true, true)
     door.vault.hooks.afterwards { [weak self] in self?.refuseCalls(refusal) }
   }
 

@@ -112,6 +112,9 @@ extension VarlinkConnection {
     var isPaused = false
     /// True when the remaining calls are handled in a later turn of the loop.
     var isScheduled = false
+    /// True when the remaining calls are refused, and the connection ends, once the lock is done. Bytes that come until
+    /// then belong to these calls.
+    var isRefused = false
     /// True when the client will send nothing more.
     var isEnded = false
     /// Ends the connection when the rest of a frame does not come.
