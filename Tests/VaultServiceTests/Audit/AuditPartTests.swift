@@ -110,28 +110,39 @@ import VaultStore
     }
   }
 
-  @Test("every tried secret is among the rights, and what was not tried, denied or searched is not") func kinds() {
-    let rights: [AuditAction] = [
-      .grant, .revoke, .slot, .passwd, .rekey, .backup, .restore, .salvage, .unlock, .lock, .create, .approve, .deny,
-    ]
-    for action in rights {
-      for outcome in [AuditOutcome.ok, .unproven] {
-        #expect(AuditPart(of: action, outcome, isDaemon: false) == .rights)
-      }
-      for outcome in [AuditOutcome.denied, .locked, .invalid, .failed, .presence, .missing] {
-        #expect(AuditPart(of: action, outcome, isDaemon: false) == .calls)
-      }
-      // A cancelled rekey is a change of keys.
-      #expect(AuditPart(of: action, .cancelled, isDaemon: false) == (action == .rekey ? .rights : .calls))
+  /// The parts of an action that was done, of one that was canceled, and of one that was refused or failed.
+  private static func parts(of action: AuditAction, isDaemon: Bool) -> (AuditPart, AuditPart, AuditPart) {
+    switch action {
+    case .get, .use, .set, .delete, .move, .deposit, .export: (.values, .calls, .calls)
+    case .grant, .revoke, .unlock, .lock, .slot, .passwd, .backup, .restore, .salvage, .create, .proof, .approve,
+      .deny, .clock:
+      (.rights, .calls, .calls)
+    // A canceled rekey is a change of keys.
+    case .rekey: (.rights, .rights, .calls)
+    // The daemon itself finds faults in the log, and changes the log.
+    case .audit: isDaemon ? (.rights, .rights, .rights) : (.calls, .calls, .calls)
+    case .find, .settings, .call, .request, .attend, .dismiss, .receipt: (.calls, .calls, .calls)
     }
-    for action in [AuditAction.get, .use, .set, .delete, .export] {
-      #expect(AuditPart(of: action, .ok, isDaemon: false) == .values)
-      #expect(AuditPart(of: action, .denied, isDaemon: false) == .calls)
+  }
+
+  @Test("every action has its part by its outcome, and every tried secret is among the rights") func kinds() {
+    for action in AuditAction.allCases {
+      for isDaemon in [false, true] {
+        let (done, cancelled, undone) = Self.parts(of: action, isDaemon: isDaemon)
+        for outcome in AuditOutcome.allCases {
+          let part: AuditPart =
+            switch outcome {
+            case .ok: done
+            // An attempt with a secret, whatever the call: `ssh-add -X` makes such an entry of a call.
+            case .unproven: .rights
+            case .cancelled: cancelled
+            case .denied, .locked, .presence, .missing, .expired, .invalid, .failed: undone
+            }
+          #expect(
+            AuditPart(of: action, outcome, isDaemon: isDaemon) == part, "\(action) \(outcome), daemon: \(isDaemon)")
+        }
+      }
     }
-    // `ssh-add -X` makes this entry.
-    #expect(AuditPart(of: .call, .unproven, isDaemon: false) == .rights)
-    #expect(AuditPart(of: .audit, .ok, isDaemon: false) == .calls)
-    #expect(AuditPart(of: .audit, .ok, isDaemon: true) == .rights)
     // The backoff limits attempts only: a call that comes too soon was no attempt.
     #expect(Refusal.backingOff(method: "password", wait: 1).outcome == .denied)
     #expect(Refusal.mistypedRecoveryCode.outcome == .invalid)
