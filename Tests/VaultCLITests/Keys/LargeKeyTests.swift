@@ -19,10 +19,10 @@ import VaultTesting
     return try #require(found)
   }
 
-  /// Makes a key of 3072 bits with OpenSSL, which takes less time than the helper does.
-  private static func foreignKey(_ sandbox: Sandbox) throws -> String {
+  /// Makes a key with OpenSSL, which takes less time than the helper does.
+  private static func foreignKey(_ sandbox: Sandbox, bits: Int = 3072) throws -> String {
     let made = try sandbox.run(
-      ["genpkey", "-quiet", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:3072"], program: "/usr/bin/openssl")
+      ["genpkey", "-quiet", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:\(bits)"], program: "/usr/bin/openssl")
     try #require(made.status == 0, "\(made)")
     return made.output
   }
@@ -79,23 +79,38 @@ import VaultTesting
   enum Way: CaseIterable {
     /// The method Sign.
     case socket
+    /// The method IssueToken.
+    case token
     /// An item at the ssh-agent.
     case item
     /// A key that ssh-add has handed over.
     case added
+
+    /// True for a way through the ssh-agent.
+    var isOfAgent: Bool {
+      switch self {
+      case .socket, .token: false
+      case .item, .added: true
+      }
+    }
   }
 
   /// Puts a key where it signs on this way, and returns a request for a signature.
   private static func request(_ way: Way, _ sandbox: Sandbox) throws -> [UInt8] {
-    if way == .socket {
+    switch way {
+    case .socket:
       try sandbox.must(["set", "key", "--use", "sign"], stdin: foreignKey(sandbox))
       return Array(#"{"method":"io.vaultd.Vault.Sign","parameters":{"name":"key","value":"v"}}"#.utf8) + [0]
+    case .token:
+      try sandbox.must(["set", "key", "--use", "jwt"], stdin: foreignKey(sandbox, bits: 4096))
+      return Array(#"{"method":"io.vaultd.Vault.IssueToken","parameters":{"name":"key","subject":"lamp"}}"#.utf8) + [0]
+    case .item, .added:
+      let type = sshKeyTypes["rsa3072"] ?? []
+      let path = try way == .item ? sandbox.storeKey("key", type) : sandbox.makeKey("key", type)
+      if way == .added { try #require(sandbox.ssh("ssh-add", ["-q", path]).status == 0) }
+      let blob = try sandbox.publicBlob(path)
+      return .string(.sign(blob, .login(blob, .zeros(32), algorithm: "rsa-sha2-256"), flags: 2))
     }
-    let type = sshKeyTypes["rsa3072"] ?? []
-    let path = try way == .item ? sandbox.storeKey("key", type) : sandbox.makeKey("key", type)
-    if way == .added { try #require(sandbox.ssh("ssh-add", ["-q", path]).status == 0) }
-    let blob = try sandbox.publicBlob(path)
-    return .string(.sign(blob, .login(blob, .zeros(32), algorithm: "rsa-sha2-256"), flags: 2))
   }
 
   @Test("a lock ends a signature, and so does the end of its client", arguments: Way.allCases, [true, false])
@@ -103,7 +118,7 @@ import VaultTesting
     let sandbox = try Sandbox.withSSHAgent()
     defer { sandbox.close() }
     let request = try Self.request(way, sandbox)
-    func join() throws -> WireClient { try way == .socket ? sandbox.client() : sandbox.join() }
+    func join() throws -> WireClient { try way.isOfAgent ? sandbox.join() : sandbox.client() }
     var client: WireClient? = try join()
     // They are made one after the other, which takes so long that one of the processes can be stopped.
     client?.sendWithoutWaiting(Array(repeatElement(request, count: 200).joined()))
@@ -117,8 +132,11 @@ import VaultTesting
     // The next signature has its turn.
     let next = try join()
     next.send(request)
-    let isSigned = try way == .socket ? next.reply().string("algorithm") == "PS256" : next.code() == 14
-    #expect(isSigned)
+    switch way {
+    case .socket: #expect(try next.reply().string("algorithm") == "PS256")
+    case .token: #expect(try next.reply().string("token") != nil)
+    case .item, .added: #expect(try next.code() == 14)
+    }
   }
 
   @Test("while one is made others are answered, signatures by such keys among them") func others() throws {
