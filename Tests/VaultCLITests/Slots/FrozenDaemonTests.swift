@@ -3,6 +3,8 @@ import Glibc
 import Testing
 import VaultTesting
 
+@testable import VaultCLI
+
 /// A stopped daemon: it accepts connections, and answers nothing until it runs again.
 @Suite("A frozen daemon") struct FrozenDaemonTests {
   private static let question = "the daemon has not confirmed the lock"
@@ -101,7 +103,9 @@ import VaultTesting
   }
 
   /// Runs a command while the daemon of a vault is stopped, and returns how it ended and how long it took.
-  private func frozen(_ command: [String], stdin: String) throws -> (Outcome, Duration) {
+  ///
+  /// - Parameter isAnswer: true for a command that tells of failures on standard output.
+  private func frozen(_ command: [String], stdin: String, isAnswer: Bool = false) throws -> (Outcome, Duration) {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     try sandbox.signalDaemon(SIGSTOP)
@@ -109,17 +113,55 @@ import VaultTesting
     let began = ContinuousClock.now
     let outcome = try sandbox.run(command, stdin: Array(stdin.utf8))
     let time = ContinuousClock.now - began
-    #expect(outcome.errors.contains("did not answer in time"), "\(outcome)")
+    let told = isAnswer ? outcome.output : outcome.errors
+    #expect(told.contains("did not answer in time"), "\(outcome)")
     return (outcome, time)
   }
 
   @Test(
-    "`vault get` and the helpers give it up after ten seconds, also where they wait for a person",
-    arguments: [["get", "web", "--wait", "10m"], ["get", "web"], ["helper", "git", "get"]])
+    "`vault get` gives it up after ten seconds, also where it waits for a person",
+    arguments: [["get", "web", "--wait", "10m"], ["get", "web"]])
   func giveUp(command: [String]) throws {
-    let (outcome, time) = try frozen(command, stdin: "protocol=https\nhost=example.org\n\n")
+    let (outcome, time) = try frozen(command, stdin: "")
     #expect(time >= .seconds(9) && time < .seconds(28), "it took \(time)")
-    if command[0] == "get" { #expect(outcome.status == 75) }
+    #expect(outcome.status == 75)
+  }
+
+  /// A request for a credential by a helper's protocol.
+  private struct Request {
+    /// The words after the protocol's name.
+    let words: [String]
+    var input = ""
+    /// The exit code that stands for the failure.
+    var status: Int32 = 75
+    /// True for a protocol in which the failure is an answer on standard output.
+    var isAnswered = false
+  }
+
+  /// A request by each protocol. A daemon may let those for a value wait for a person.
+  private static let requests: [String: Request] = [
+    "git": Request(words: ["get"], input: "protocol=https\nhost=example.org\n\n"),
+    "docker": Request(words: ["get"], input: "ghcr.io", status: 1, isAnswered: true),
+    "keyring": Request(words: ["get", "pypi.example.org", "ana"]),
+    "cargo": Request(
+      words: ["--cargo-plugin"], input: #"{"v":1,"registry":{"index-url":"sparse+https://r.io/"},"kind":"get"}"# + "\n",
+      status: 0, isAnswered: true),
+    "terraform": Request(words: ["get", "app.terraform.io"]),
+    "aws": Request(words: ["prod"]),
+    "kubectl": Request(words: ["prod"]),
+    "gcp": Request(words: ["ci"], isAnswered: true),
+    "password-file": Request(words: ["--wait", "10m", "restic/home"]),
+  ]
+
+  @Test(
+    "each helper gives it up after ten seconds, and tells the other program so in its protocol",
+    arguments: Helpers.all.map { $0.name })
+  func helpers(name: String) throws {
+    let request = try #require(Self.requests[name])
+    let (outcome, time) = try frozen(
+      ["helper", name] + request.words, stdin: request.input, isAnswer: request.isAnswered)
+    #expect(time >= .seconds(9) && time < .seconds(28), "it took \(time)")
+    #expect(outcome.status == request.status, "\(outcome)")
   }
 
   @Test(
