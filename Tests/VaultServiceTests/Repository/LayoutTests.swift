@@ -96,4 +96,23 @@ import VaultTesting
       }
     }
   }
+
+  @Test(
+    "the switches that decide about a call's cost, need of the log and callers, and an entry's part, name every case",
+    arguments: [
+      "VaultService/Audit/Writing/AuditPart", "VaultService/Audit/Writing/Audit+Gate",
+      "VaultService/Audit/Writing/Refusal+Outcome", "VaultDaemon/Doors/Varlink/MethodName+Turns",
+      "VaultDaemon/Doors/Varlink/MethodName+Terms", "VaultDaemon/Doors/Varlink/MethodName+Audience",
+      "VaultDaemon/Doors/SecretService/SecretCall", "VaultDaemon/Doors/SSHAgent/AgentRequest+Terms",
+    ])
+  func decisions(path: String) throws {
+    let text = try String(contentsOf: Repository.root.appending(path: "Sources/\(path).swift"), encoding: .utf8)
+    let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    // If the decision moves to another file, the list above must follow it.
+    try #require(lines.contains { $0.hasPrefix("switch ") })
+    // Each of these begins a pattern that takes every case that no other pattern names.
+    for rest in ["default:", "@unknown default:", "case _", "case let "] {
+      #expect(!lines.contains { $0.hasPrefix(rest) }, "\(rest)")
+    }
+  }
 }
