@@ -194,9 +194,18 @@ struct FullDiskTests {
       #expect(try sandbox.join().code(.extension("query")) == 29, "this question has no entry")
       #expect(try sandbox.ssh("ssh-add", [other]).status != 0)
       #expect(try sandbox.ssh("ssh-add", ["-D"]).status != 0)
-      for command in [["list"], ["slot", "list"], ["requests"], ["grants"], ["generate"]] {
+      let backup = sandbox.home + "/backup"
+      for command in [
+        ["list"], ["slot", "list"], ["requests"], ["grants"], ["generate"], ["audit"], ["verify"], ["backup", backup],
+      ] {
         let outcome = try sandbox.run(command)
         #expect(outcome.status == 74 && outcome.output.isEmpty, "\(command) \(outcome)")
+      }
+      #expect(!FileManager.default.fileExists(atPath: backup))
+      // These calls do without the log only for a store that has failed, and this store is whole.
+      for method in ["Audit", "Verify", "Salvage", "Backup", "RepairAudit"] {
+        let outcome = try sandbox.outcome(method)
+        #expect(outcome.hasPrefix("StorageFailed "), "\(method) \(outcome)")
       }
       for state in ["locked", "unlocked"] {
         if state == "locked" {

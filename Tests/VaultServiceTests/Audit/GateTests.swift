@@ -106,6 +106,31 @@ import VaultStore
     }
   }
 
+  @Test("of a whole store on a full disk nothing is begun, or answered, that needs the log, until there is room")
+  func full() throws {
+    var settings = VaultSettings()
+    settings.audit.mode = .required
+    var disk: SmallDisk?
+    let stand = try RoomStand.unlocked(settings) { disk = SmallDisk($0) }
+    defer { stand.vault.closeStore() }
+    let (caller, audit) = (stand.administrator, stand.vault.audit)
+    func call(_ need: CallTerms.Need) throws {
+      try audit.begin(Self.terms(need), for: caller)
+      try audit.pass(nil, isLast: true, for: caller)
+    }
+    let needs: [CallTerms.Need] = [.logUnlessFailed, .log]
+    disk?.fill()
+    // The first answer finds the disk full, and from then on no call is begun.
+    for need in needs { #expect(throws: Refusal.self, "\(need)") { try call(need) } }
+    for need in needs {
+      #expect(throws: Refusal.self, "\(need)") { try audit.begin(Self.terms(need), for: caller) }
+    }
+    try call(.nothing)
+    #expect(try !stand.vault.keychain().hasFailed)
+    disk?.free()
+    for need in needs { try call(need) }
+  }
+
   @Test("a batch that is refused names the item that was, and a batch that was too large names none") func batches()
     throws
   {
