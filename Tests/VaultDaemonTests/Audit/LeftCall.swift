@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import Testing
 import VaultCore
@@ -22,7 +23,11 @@ struct LeftCall: CustomTestStringConvertible, Sendable {
   var isLocked = false
   /// True if the call takes a stream of replies although the method does not need that.
   var streams = false
+  /// True if the client is a user without rights.
+  var isOfStranger = false
 
+  /// The user of the client.
+  var uid: uid_t { isOfStranger ? 4711 : geteuid() }
   var testDescription: String { "\(method) \(entries.last ?? "")" }
 
   private init(_ method: MethodName, _ entries: [String], of prepare: @escaping @Sendable (Client) throws -> String) {
@@ -32,16 +37,16 @@ struct LeftCall: CustomTestStringConvertible, Sendable {
   /// A call with parameters that do not depend on what is made for it.
   private init(
     _ method: MethodName, _ parameters: String, _ entries: String..., isLocked: Bool = false, streams: Bool = false,
-    after prepare: @escaping @Sendable (Client) throws -> Void = { _ in }
+    isOfStranger: Bool = false, after prepare: @escaping @Sendable (Client) throws -> Void = { _ in }
   ) {
     self.init(method, entries) { client in
       try prepare(client)
       return parameters
     }
-    (self.isLocked, self.streams) = (isLocked, streams)
+    (self.isLocked, self.streams, self.isOfStranger) = (isLocked, streams, isOfStranger)
   }
 
-  static let all = unlocking + conversations + streaming + long + others
+  static let all = [unlocking, approving, conversations, streaming, long, others].flatMap { $0 }
 
   /// Calls that wait for an unlock.
   private static let unlocking = [
@@ -51,6 +56,26 @@ struct LeftCall: CustomTestStringConvertible, Sendable {
     LeftCall(.code, #"{"name":"a","wait_ms":60000}"#, "use cancelled a", isLocked: true),
     LeftCall(.issueToken, #"{"name":"a","wait_ms":60000}"#, "use cancelled a", isLocked: true),
     LeftCall(.verifyToken, #"{"name":"a","token":"x","wait_ms":60000}"#, "use cancelled a", isLocked: true),
+  ]
+
+  /// Calls that wait for presence, which an agent asks for, or for an administrator's approval.
+  private static let approving = [
+    LeftCall(.get, #"{"name":"p","ask":true}"#, "attend ok terminal", "get cancelled p") { client in
+      try client.makeItem("p", require: .password)
+      try client.attend()
+    },
+    LeftCall(.sign, #"{"name":"s","value":"x","ask":true}"#, "attend ok terminal", "use cancelled s: signature") {
+      client in
+      try client.makeKey("s", for: .sign, .ed25519, require: .password)
+      try client.attend()
+    },
+    LeftCall(
+      .get, #"{"name":"a","reason":"to test","wait_ms":60000}"#, "request ok a", "get cancelled a",
+      isOfStranger: true),
+    LeftCall(
+      .sign, #"{"name":"s","value":"x","reason":"to test","wait_ms":60000}"#, "request ok s", "use cancelled s",
+      isOfStranger: true
+    ) { client in try client.makeKey("s", for: .sign, .ed25519) },
   ]
 
   /// Calls that ask a person.
@@ -75,9 +100,17 @@ struct LeftCall: CustomTestStringConvertible, Sendable {
   private static let streaming = [
     LeftCall(.attend, #"{"faces":["terminal"]}"#, "attend ok terminal", "attend ok ended"),
     LeftCall(.monitor, "{}", "find ok watching events"),
+    // More events have happened since the client's place than one turn tells of.
+    LeftCall(.monitor, ["find ok watching events"]) { client in
+      let place = client.door.events.recent.newest
+      let name = try ItemName("b")
+      for _ in 0..<400 { client.vault.hooks.announce(.item(name, .updated, version: 2)) }
+      return #"{"after":"\#(EventCursor.text(place))"}"#
+    },
     LeftCall(.audit, #"{"follow":true}"#, "audit ok read"),
     LeftCall(.find, #"{"query":"size>1m"}"#, "find ok size>1m", streams: true, after: fill),
     LeftCall(.find, #"{"query":"size>1m"}"#, "find ok size>1m", after: fill),
+    LeftCall(.children, #"{"prefix":"a"}"#, "find ok names a", after: fill),
     LeftCall(.attributes, #"{"key":"x"}"#, "find ok attributes x", after: fill),
     LeftCall(.grants, "{}", "find ok grants") { client in
       let keychain = try client.vault.keychain()
@@ -109,11 +142,27 @@ struct LeftCall: CustomTestStringConvertible, Sendable {
     longCall(.copy, #"{"from":"other","to":"long","replace":true}"#, "set cancelled long: copy of other"),
     longCall(.restoreVersion, #"{"name":"long","version":1}"#, "set cancelled long: version 1 again"),
     longCall(.delete, #"{"names":["long"]}"#, "delete cancelled long"),
+    LeftCall(.undelete, #"{"name":"long"}"#, "set cancelled long: out of the trash") { client in
+      try client.makeLongItems()
+      try client.trash("long")
+    },
   ]
 
   /// Calls that wait for another program.
   private static let others = [
-    LeftCall(.set, #"{"name":"k","use":"sign","generate":{"style":"rsa"}}"#, "set cancelled k")
+    LeftCall(.set, #"{"name":"k","use":"sign","generate":{"style":"rsa"}}"#, "set cancelled k"),
+    LeftCall(.sign, #"{"name":"k","value":"x"}"#, "use cancelled k") { client in
+      try client.makeLargeKey("k", for: .sign)
+    },
+    LeftCall(.issueToken, #"{"name":"k"}"#, "use cancelled k") { client in
+      try client.makeLargeKey("k", for: .jwt)
+    },
+    LeftCall(.secretService, "{}", CallLog.call(.secretService, "cancelled")) { client in
+      let silent = try SilentBus(at: client.vault.directory + "-bus")
+      client.kept = silent
+      let bus = try #require(client.door.secrets).bus
+      bus.join(try #require(BusAddress(silent.address))) { _ in }
+    },
   ]
 
   private static func longCall(_ method: MethodName, _ parameters: String, _ entry: String) -> LeftCall {

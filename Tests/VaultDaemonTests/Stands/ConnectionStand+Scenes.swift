@@ -66,9 +66,24 @@ extension ConnectionStand.Inside {
   }
 
   /// Stores an item with a new key for a use.
-  func makeKey(_ name: String, for use: KeyUse, _ recipe: KeyRecipe) throws {
-    let change = ItemChange(name: try ItemName(name), use: use)
+  func makeKey(_ name: String, for use: KeyUse, _ recipe: KeyRecipe, require: Requirement? = nil) throws {
+    let change = ItemChange(name: try ItemName(name), use: use, require: require)
     _ = try door.items.set(change, .generated(.key(recipe)), for: owner()) { _ in true }
+  }
+
+  /// Stores an item with a large RSA key for a use. OpenSSL makes the key in less time than the helper program.
+  func makeLargeKey(_ name: String, for use: KeyUse) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let made = try sandbox.run(
+      ["genpkey", "-quiet", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:3072"], program: "/usr/bin/openssl")
+    try #require(made.status == 0, "\(made)")
+    let text = Array(made.output.utf8)
+    let change = ItemChange(name: try ItemName(name), kind: .blob, use: use)
+    _ = try door.items.set(change, .bytes(count: text.count), for: owner()) { bytes in
+      bytes.copy(unsafe text.span.bytes)  // Bytes have no padding.
+      return true
+    }
   }
 
   /// Makes a token with an item's key, and returns its text.
@@ -125,11 +140,16 @@ extension ConnectionStand.Inside {
     _ = try door.access.deny(QuestionNumber(makeRequest()), isForGood: false, for: owner())
   }
 
-  /// Has an agent of the client's process asked about the use of a key, and returns the number of the inquiry.
-  func makeInquiry() throws -> Int {
+  /// Has an agent of the client's process attend, over a connection that the stand keeps.
+  func attend() throws {
     let agent = try another()
     kept = agent
     agent.call("Attend", #"{"faces":["terminal"]}"#, more: true)
+  }
+
+  /// Has an agent of the client's process asked about the use of a key, and returns the number of the inquiry.
+  func makeInquiry() throws -> Int {
+    try attend()
     let joined = door.attendance.join(.confirmation("SHA256:key"), owner(), Said()) { _ in }
     guard case .waits(let waiter) = joined else { throw SandboxError("no agent can ask") }
     keptToo = waiter
