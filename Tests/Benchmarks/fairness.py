@@ -1,6 +1,6 @@
 """What one client's heavy calls cost the others: how long a Status waits beside them, another's Get, and a lock."""
 
-import os, pickle, random, signal, statistics, subprocess, sys, time
+import os, pickle, random, signal, statistics, subprocess, sys, threading, time
 from report import BIN, ROUNDS, SECONDS, line
 from world import Vault
 
@@ -38,7 +38,8 @@ while not select.select([0], [], [], 0.0002)[0]:
 print(*worst)
 """
 
-# Sends what each of them has to say when it is told to, and reads what comes, unless they do not read.
+# Sends what each of them has to say when it is told to, and reads what comes, unless they do not read. In the end it says how
+# many replies were refusals.
 SENDERS = """
 import pickle, socket, sys, threading
 loads, reads = pickle.load(sys.stdin.buffer)
@@ -55,12 +56,17 @@ def send(client, load):
         client.shutdown(socket.SHUT_WR)
     except OSError:
         pass
+refusal, refused = b'\\0{"error":', []
 def run(client, load):
     sender = threading.Thread(target=send, args=(client, load), daemon=True)
     sender.start()
+    rest = b"\\0"
     try:
-        while client.recv(1 << 20):
-            pass
+        while part := client.recv(1 << 20):
+            part = rest + part
+            refused.append(part.count(refusal))
+            # A part may end within the words that are sought.
+            rest = part[1 - len(refusal):]
     except OSError:
         pass
 if reads:
@@ -69,6 +75,7 @@ if reads:
         thread.start()
     for thread in threads:
         thread.join()
+    print(sum(refused), flush=True)
 else:
     for client, load in zip(clients, loads):
         client.sendall(load)
@@ -223,6 +230,45 @@ class Probe(Process):
 def unlock(vault):
     # A recovery code needs no Argon2id.
     vault.converse("Unlock", {"method": "recovery"}, vault.recovery_code)
+
+
+def waits_of_locks(vault, work, prepare=lambda number: None):
+    """How long each of some locks takes at some time within what `work` does, in ms. The lock may end the work."""
+    def try_work(number):
+        try:
+            work(number)
+        except (RuntimeError, ConnectionError):
+            pass
+    prepare(0)
+    began = time.perf_counter()
+    work(0)
+    duration, waits = time.perf_counter() - began, []
+    for number in range(1, LOCKS * ROUNDS + 1):
+        prepare(number)
+        with vault.connect() as connection:
+            vault.ask(connection, "Status", {})
+            working = threading.Thread(target=try_work, args=(number,))
+            working.start()
+            time.sleep(random.uniform(0, 0.9 * duration))
+            began = time.perf_counter()
+            vault.ask(connection, "Lock", {})
+            waits.append((time.perf_counter() - began) * 1e3)
+            working.join()
+            # An unlock that came after the lock has opened the vault again.
+            if vault.ask(connection, "Status", {})["state"] != "unlocked":
+                unlock_in_time(vault)
+    return waits
+
+
+def unlock_in_time(vault):
+    """Unlocks by the password as soon as that is possible: an attempt that a lock has cut off counts as one that failed."""
+    while True:
+        try:
+            return vault.converse("Unlock", {"method": "password"})
+        except RuntimeError as error:
+            if not error.args[0]["error"].endswith(".BackingOff"):
+                raise
+            time.sleep(error.args[0]["parameters"]["retry_after_ms"] / 1e3)
 
 
 def calls(vault):

@@ -1,7 +1,7 @@
-"""What a Status and a Get wait beside one call, or an unlock, of a vault that has many grants and a long log."""
+"""What a Status, a Get and a lock wait beside one call, or an unlock, of a vault that has many grants and a long log."""
 
 import os
-from fairness import Probe, judged_both, unlock
+from fairness import Probe, judged, judged_both, unlock, waits_of_locks
 from granting import ITEM, Machine
 from report import ROUNDS
 
@@ -77,4 +77,5 @@ def run(sandbox):
             call(number)
             waits.append(probe.end())
         judged_both(title, waits)
+        judged(f"{title}: a lock", waits_of_locks(vault, call, before))
     vault.stop()

@@ -12,7 +12,7 @@ import VaultWire
       let start = try #require(text.range(of: table))
       let end = try #require(text[start.upperBound...].range(of: "\n}\n"))
       let rows = text[start.upperBound..<end.lowerBound]
-      for match in rows.matches(of: /"([A-Z][A-Za-z]+)": (?:\{|[a-z_]+|"([a-z ]+)")/) {
+      for match in rows.matches(of: /"([A-Z][A-Za-z]+)": (?:\{|\(|[a-z_]+|"([a-z ]+)")/) {
         let method = String(match.1)
         named.append(method)
         // A method that other parts measure is called there.
