@@ -83,7 +83,7 @@ extension Vault {
   ) throws -> [Wire.Slot] {
     var replies = try stream(
       .restore, timeout: keyTimeout,
-      Wire.RestoreParameters(header: Self.base64(header), method: method, check: checks ? true : nil))
+      Wire.RestoreParameters(header: header.base64, method: method, check: checks ? true : nil))
     var rules = PromptRules(makesCode: false)
     let ready = try converse(&replies, as: Wire.RestoreReply.self, &rules, answer)
     guard ready?.continues == false else { throw ClientError.protocolViolation("a restore that never begins") }
@@ -103,14 +103,6 @@ extension Vault {
     let response = try Response(from: connection, until: Deadline(after: Self.transferTimeout))
     return try response.decode(Wire.RestoreReply.self).leftOut ?? []
   }
-
-  private static func base64(_ bytes: [UInt8]) -> String {
-    var text = [UInt8](repeating: 0, count: Base64.encodedCount(bytes.count))
-    var span = text.mutableSpan
-    var room = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
-    Base64.encode(unsafe bytes.span.bytes, into: &room)
-    return String(decoding: text, as: UTF8.self)
-  }
 }
 
 extension Connection {
@@ -118,7 +110,7 @@ extension Connection {
   fileprivate func blockCount(_ deadline: Deadline) throws(ClientError) -> Int {
     var length: [UInt8] = [0, 0, 0, 0]
     var span = length.mutableSpan
-    var bytes = unsafe span.mutableBytes  // The same.
+    var bytes = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
     try receive(into: &bytes, until: deadline)
     return Int(UInt32(length[0]) | UInt32(length[1]) << 8 | UInt32(length[2]) << 16 | UInt32(length[3]) << 24)
   }
