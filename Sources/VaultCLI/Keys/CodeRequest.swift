@@ -39,9 +39,7 @@ struct CodeRequest {
 
   private func print(_ code: borrowing OneTimeCode) throws(Failure) {
     if command.globals.json {
-      var writer = JSONWriter(capacity: 256)
-      code.digits.withBytes { code.reply.write(to: &writer, secret: $0) }
-      return try Output.json(writer.take())
+      return try Output.reply { writer in code.digits.withBytes { code.reply.write(to: &writer, secret: $0) } }
     }
     try code.digits.withBytes { bytes throws(Failure) in try Output.write(bytes) }
     if Output.isTerminal { try Output.text("\n") }

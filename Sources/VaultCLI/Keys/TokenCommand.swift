@@ -76,9 +76,7 @@ struct TokenIssueCommand: ParsableCommand {
     }
     if clip { return Output.note(try Clipboard.put(token.text)) }
     if globals.json {
-      var writer = JSONWriter(capacity: 1024)
-      token.text.withBytes { token.reply.write(to: &writer, secret: $0) }
-      return try Output.json(writer.take())
+      return try Output.reply { writer in token.text.withBytes { token.reply.write(to: &writer, secret: $0) } }
     }
     try token.text.withBytes { bytes in try Output.write(bytes) }
     guard Output.isTerminal else { return }

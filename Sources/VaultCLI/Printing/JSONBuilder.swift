@@ -90,6 +90,15 @@ struct JSONBuilder: ~Copyable {
   }
 }
 
+extension WireValue {
+  /// Returns the value, without its secret if it has one, as JSON.
+  func jsonText() -> SecretBuffer {
+    var writer = JSONWriter()
+    write(to: &writer)
+    return writer.take()
+  }
+}
+
 extension JSONWriter {
   fileprivate mutating func array<Element>(_ elements: [Element], _ write: (inout JSONWriter, Element) -> Void) {
     beginArray()

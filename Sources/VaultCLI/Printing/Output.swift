@@ -155,9 +155,12 @@ enum Output {
   }
 
   /// Writes a value of the daemon's interface and a newline to standard output.
-  static func json(_ value: some WireValue) throws(Failure) {
-    var writer = JSONWriter()
-    value.write(to: &writer)
+  static func json(_ value: some WireValue) throws(Failure) { try json(value.jsonText()) }
+
+  /// Writes a reply of the daemon that `body` writes with its secret, and a newline to standard output.
+  static func reply(_ body: (inout JSONWriter) -> Void) throws(Failure) {
+    var writer = JSONWriter(capacity: 1024)
+    body(&writer)
     try json(writer.take())
   }
 
@@ -165,13 +168,11 @@ enum Output {
   /// standard output.
   static func json(_ value: some WireValue, _ key: StaticString, _ member: (some WireValue)?) throws(Failure) {
     guard let member else { return try json(value) }
-    var writer = JSONWriter()
-    value.write(to: &writer)
-    var object = writer.take()
+    var object = value.jsonText()
     // The object goes on in place of its last brace.
     object.truncate(to: object.count - 1)
     object.append(UInt8(ascii: ","))
-    writer = JSONWriter(appendingTo: object)
+    var writer = JSONWriter(appendingTo: object)
     writer.key(key)
     member.write(to: &writer)
     writer.endObject()

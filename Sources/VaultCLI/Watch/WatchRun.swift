@@ -72,9 +72,7 @@ struct WatchRun: ~Copyable {
     if made != file { close(made) }
     do throws(Failure) {
       for event in events {
-        var writer = JSONWriter()
-        event.write(to: &writer)
-        var line = writer.take()
+        var line = event.jsonText()
         line.append(UInt8(ascii: "\n"))
         try line.withBytes { bytes throws(Failure) in try Output.write(bytes, to: file) }
       }

@@ -88,6 +88,13 @@ import VaultTesting
     }
   }
 
+  @Test("the client's commands write no JSON by hand") func json() throws {
+    // A value that a template escapes is a string without an object.
+    for (path, text) in try files("VaultCLI") where !path.hasPrefix("Printing/") && path != "Inject/Escape.swift" {
+      #expect(!text.contains("JSONWriter"), "\(path)")
+    }
+  }
+
   @Test("the room for connections knows no door by name") func room() throws {
     for (path, text) in try files("VaultDaemon/Connections") {
       let lower = text.lowercased()
