@@ -1,5 +1,4 @@
 import Testing
-import VaultBytes
 
 @testable import VaultModel
 
@@ -139,49 +138,5 @@ struct CertificateTests {
       #expect(throws: ValueError.self) { try Self.expiry(Self.skeleton(begin, good)) }
     }
     #expect(throws: ValueError.self) { try Self.expiry(Self.skeleton(good, good + good)) }
-  }
-}
-
-@Suite("DER")
-struct DERTests {
-  private static func element(_ bytes: [UInt8]) -> DERElement? {
-    var cursor = DERCursor(0..<bytes.count)
-    let span = unsafe bytes.span.bytes
-    return cursor.next(in: span)
-  }
-
-  @Test("Lengths are read in their short and long forms")
-  func lengths() {
-    #expect(Self.element([0x04, 0])?.content == 2..<2)
-    #expect(Self.element([0x04, 2, 7, 8])?.content == 2..<4)
-    let long = [UInt8](repeating: 7, count: 300)
-    #expect(Self.element([0x04, 0x81, 0x80] + long)?.content == 3..<131)
-    #expect(Self.element([0x04, 0x82, 0x01, 0x00] + long)?.content == 4..<260)
-  }
-
-  @Test(
-    "Lengths that are cut off, too long, indefinite or longer than they need be end the walk",
-    arguments: [
-      [], [0x04], [0x04, 1], [0x04, 0x81], [0x04, 0x80, 0, 0], [0x04, 0x81, 1, 0], [0x04, 0x82, 0, 0x80],
-      [0x04, 0x84, 0xFF, 0xFF, 0xFF, 0xFF, 0], [0x04, 0x85, 0, 0, 0, 0, 1, 0],
-      [0x04, 0x88, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [0x04, 0xFF], [0x1F, 0x01, 0x00],
-    ] as [[UInt8]])
-  func badLengths(bytes: [UInt8]) { #expect(Self.element(bytes) == nil) }
-
-  @Test("A walk stays within its element")
-  func siblings() {
-    let bytes: [UInt8] = [0x30, 5, 0x02, 1, 9, 0x05, 0, 0x02, 1, 1]
-    let span = unsafe bytes.span.bytes
-    var outer = DERCursor(0..<bytes.count)
-    guard let sequence = outer.take(0x30, in: span) else {
-      Issue.record("no sequence")
-      return
-    }
-    var inner = DERCursor(sequence.content)
-    #expect(inner.take(0x05, in: span) == nil)
-    #expect(inner.take(0x02, in: span)?.content == 4..<5)
-    #expect(inner.next(in: span)?.tag == 0x05)
-    #expect(inner.isAtEnd && inner.next(in: span) == nil)
-    #expect(!outer.isAtEnd)
   }
 }
