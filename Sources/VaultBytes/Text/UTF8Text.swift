@@ -64,7 +64,7 @@ extension Span<UInt8> {
 
   /// The length of the well-formed UTF-8 sequence of two to four bytes at `offset`; nil if there is none. The ranges
   /// are those of table 3-7 of the Unicode standard: no overlong form, no surrogate, nothing above U+10FFFF.
-  @inline(__always) func scalarLength(at offset: Int) -> Int? {
+  @inline(__always) package func scalarLength(at offset: Int) -> Int? {
     let second: ClosedRange<UInt8>
     let length: Int
     switch self[offset] {

@@ -10,9 +10,8 @@ enum JSONEscapes {
     var result = SecretBuffer(capacity: bytes.count + 64)
     var index = 0
     while index < bytes.count {
-      let count = length(bytes[index])
-      let isWhole = index + count <= bytes.count
-      if isWhole, let scalar = scalar(bytes.extracting(index..<(index + count))), !scalar.isShown {
+      let count = bytes.scalarLength(at: index) ?? 1
+      if let scalar = scalar(bytes.extracting(index..<(index + count))), !scalar.isShown {
         for unit in UTF16.encode(scalar).map({ Array($0) }) ?? [] { append(unit, to: &result) }
         index += count
         continue
@@ -21,16 +20,6 @@ enum JSONEscapes {
       index += 1
     }
     return result
-  }
-
-  /// Returns the number of bytes of the character that begins with `byte`.
-  private static func length(_ byte: UInt8) -> Int {
-    switch byte {
-    case 0xC2...0xDF: 2
-    case 0xE0...0xEF: 3
-    case 0xF0...0xF4: 4
-    default: 1
-    }
   }
 
   private static func scalar(_ bytes: Span<UInt8>) -> Unicode.Scalar? {

@@ -1,6 +1,5 @@
 import Testing
-
-@testable import VaultBytes
+import VaultBytes
 
 @Suite("Text as UTF-8") struct UTF8TextTests {
   /// The rows of table 3-7 of the Unicode standard for more than one byte: the first byte, the second byte, and the

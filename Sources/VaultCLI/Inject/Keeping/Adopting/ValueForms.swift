@@ -32,12 +32,10 @@ enum ValueForms {
       var text = SecretBuffer(capacity: count)
       text.append(count: before) { _ in }
       text.append(value)
-      var form = SecretBuffer()
-      form.append(count: Base64.encodedCount(count)) { form in text.withBytes { Base64.encode($0, into: &form) } }
       let symbols = (8 * before + 5) / 6..<8 * count / 6
       guard symbols.count >= leastSymbols else { continue }
       for isForURLs in [false, true] {
-        let form = base64(form, isForURLs: isForURLs)
+        let form = text.withBytes { base64($0, isForURLs: isForURLs) }
         try form.withBytes { form throws(E) in try body(form.extracting(symbols)) }
       }
     }
@@ -85,36 +83,32 @@ enum ValueForms {
   private static func forEachWhole<E: Error>(of value: RawSpan, _ body: (RawSpan) throws(E) -> Void) throws(E) {
     try body(value)
     for escape in Escape.allCases {
-      var form = SecretBuffer()
-      do throws(Escape.Fault) { try escape.append(value, to: &form) } catch { continue }
       if escape == .base64 {
         // A program may leave the padding out, so the search is for base64 without it.
         for isForURLs in [false, true] {
-          let form = base64(form, isForURLs: isForURLs)
+          let form = base64(value, isForURLs: isForURLs)
           try form.withBytes { form throws(E) in try body(form) }
         }
         try forEachBase64(within: value, body)
       } else {
+        var form = SecretBuffer()
+        do throws(Escape.Fault) { try escape.append(value, to: &form) } catch { continue }
         try form.withBytes { form throws(E) in try body(form.extracting(1..<form.byteCount - 1)) }
       }
     }
   }
 
-  /// Returns base64 without its padding, in one of the two alphabets (RFC 4648, sections 4 and 5).
-  private static func base64(_ form: borrowing SecretBuffer, isForURLs: Bool) -> SecretBuffer {
-    var other = SecretBuffer(capacity: form.count)
-    form.withBytes { form in
-      let form = Span<UInt8>(_bytes: form)
-      for index in form.indices {
-        switch form[index] {
-        case UInt8(ascii: "="): break
-        case UInt8(ascii: "+") where isForURLs: other.append(UInt8(ascii: "-"))
-        case UInt8(ascii: "/") where isForURLs: other.append(UInt8(ascii: "_"))
-        default: other.append(form[index])
-        }
-      }
+  /// Returns the base64 of bytes without its padding, in one of the two alphabets (RFC 4648, sections 4 and 5).
+  private static func base64(_ bytes: RawSpan, isForURLs: Bool) -> SecretBuffer {
+    let count = Base64URL.encodedCount(bytes.byteCount)
+    var form = SecretBuffer()
+    if isForURLs {
+      form.append(count: count) { Base64URL.encode(bytes, into: &$0) }
+    } else {
+      form.append(count: Base64.encodedCount(bytes.byteCount)) { Base64.encode(bytes, into: &$0) }
+      form.truncate(to: count)
     }
-    return other
+    return form
   }
 }
 
