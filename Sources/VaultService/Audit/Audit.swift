@@ -292,7 +292,7 @@ package final class Audit: SecretHolder {
     // The calls that end with the daemon still get entries, which replace the tally, so the counts are written again.
     if lock.reach.contains(.names), !isEnding {
       // Counts by item contain names of items.
-      _ = tellCounts(for: .lastCount)
+      _ = tellCounts(for: .lastCount, most: Counting.mostAtLock)
       subjects.forgetNames()
       if subjects.isCounting { counting.hasNews = true }
       sealsAtOnce = true

@@ -190,11 +190,11 @@ package final class RekeyWork: SecretHolder, Runner.Work {
     let old = keychain.slots
     // Entries in memory are written to the old store now, because they are sealed to its key, and because the new store
     // may not open at once.
-    vault.audit.willCopy()
+    vault.audit.willRekey()
     vault.hooks.willChangeKeys()
     defer { vault.hooks.haveChangedKeys() }
     try rekey.finish(recording: vault.audit.fillWithRekey, now: vault.clock.wall())
-    vault.audit.haveWritten()
+    vault.audit.haveRekeyed()
     upkeep.ways.worker.run { [displaced = keychain.takeDisplaced()] in
       // The last reference goes on that thread.
       withExtendedLifetime(displaced) {}

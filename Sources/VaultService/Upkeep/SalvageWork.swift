@@ -76,7 +76,7 @@ package final class SalvageWork: SecretHolder, Runner.Work {
 
   private func conclude(_ salvage: Salvage, _ reader: Reader) {
     let result = salvage.result
-    salvage.forgetLosses()
+    salvage.forgetNames()
     self.reader = nil
     vault.log.info("\(result.saved) items were salvaged, and \(result.losses.count + result.omitted) things are lost")
     reader.end(.success(Result(saved: result.saved, losses: result.losses, omitted: result.omitted)))
@@ -87,7 +87,7 @@ package final class SalvageWork: SecretHolder, Runner.Work {
     upkeep.runner.end(self)
     reader = nil
     target?.wipe()
-    salvage?.forgetLosses()
+    salvage?.forgetNames()
   }
 
   /// Closes the second store, after ``stop()``: its files must not be removed while it is open, and others may still
@@ -102,7 +102,7 @@ package final class SalvageWork: SecretHolder, Runner.Work {
   public override func outlives(_ lock: Lock) -> Bool {
     guard let salvage else { return false }
     return salvage.target.opensValues(of: .whenUnlocked)
-      || lock.reach.contains(.names) && !salvage.result.losses.isEmpty
+      || lock.reach.contains(.names) && salvage.holdsNames
   }
 }
 
@@ -129,12 +129,16 @@ extension Upkeep {
     try checkNoTransfer()
     if salvage?.reader != nil { throw .busy("the store is being salvaged already") }
     dropSalvage()
-    // The tally of the audit log is written first, so that it is saved as well. If the store has failed, nothing is
-    // written to it.
-    if !keychain.hasFailed { vault.audit.willCopy() }
+    // To a store that has failed, nothing is written. Its tally stays on the disk, and is saved as a record.
+    let hasFailed = keychain.hasFailed
     let work: SalvageWork
     do throws(VaultError) {
-      work = SalvageWork(self, try Salvage(keychain, in: salvageDirectory, now: vault.clock.wall()), reader)
+      let audit = vault.audit
+      let salvage = try Salvage(keychain, in: salvageDirectory, now: vault.clock.wall()) { block in
+        if !hasFailed { audit.fillWithCounts(&block) }
+      }
+      if !hasFailed { vault.audit.willCopy() }
+      work = SalvageWork(self, salvage, reader)
     } catch {
       throw vault.refusal(error, "")
     }

@@ -47,6 +47,16 @@ import VaultTesting
     #expect(try sandbox.run("audit", "item", "other").errors.isEmpty)
     #expect(try sandbox.run("list", "--unused", "1h").errors.isEmpty)
 
+    // A backup has them, and takes no item from the counts of the vault that goes on.
+    let copy = sandbox.home + "/copy"
+    for _ in 0..<2 { try sandbox.must(["backup", "--force", copy]) }
+    let restored = try Sandbox()
+    defer { restored.close() }
+    try restored.startDaemon(config: "idle = off\naudit-size = 1m\n")
+    try restored.must(["restore", "--password-stdin", copy], stdin: password + "\n")
+    try restored.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    for one in [sandbox, restored] { #expect(try one.must(["audit", "item", "web"]).hasSuffix("\t600\n")) }
+
     // Beyond a limited number of items, the counted uses are no longer told apart by item.
     for start in stride(from: 0, to: 600, by: 100) {
       let items = (start..<start + 100).map { ["name": "many/\($0)", "value": "v"] }

@@ -24,6 +24,8 @@ extension Audit {
     /// The most counts that are written in one turn, and the number of a subject's counts that may fail to fit before
     /// the next subject is tried.
     fileprivate static let (mostAtOnce, mostMisses) = (256, 8)
+    /// The most counts that are written by name where somebody waits: at a lock that hides names, and at a rekey.
+    static let mostAtLock = 4096
     /// True when events were counted since the tally was made.
     var hasNews = false
     /// True when the tally must be written with the next commit, even if there is nothing else to write.
@@ -141,8 +143,8 @@ extension Audit {
   /// - Returns: the number of repetitions that were forgotten.
   func forgetCounts(from entry: Int64) -> Int { subjects.forgetRepeats(from: entry) }
 
-  /// Writes all counts before the daemon ends, the store is closed or the log is copied. For these counts the parts of
-  /// the log may be filled further than usual. The counts that still do not fit stay for the tally.
+  /// Writes all counts before the daemon ends or the store is closed. For these counts the parts of the log may be
+  /// filled further than usual. The counts that still do not fit stay for the tally.
   func countAll() {
     countRepeats()
     endBeyond()

@@ -28,8 +28,7 @@ extension Audit {
     guard seal(keychain) else { return false }
     // Before the first unlock the tally is limited like everything else: without names it is small.
     let hasNames = writing.mayTake(.values, for: .lastCount, settings, 0)
-    guard fill(shortCounts(hasNames: hasNames)) else {
-      block.empty()
+    guard fillWithCounts(&block, hasNames: hasNames) else {
       guard isRequired else { return true }
       note("the counts do not fit into one record")
       return false
@@ -43,31 +42,52 @@ extension Audit {
     return true
   }
 
-  /// Writes everything in memory before the log is copied, and the counts as an ordinary record, because the copy does
-  /// not include the tally. If one record cannot hold the counts, names are left out, as in a tally.
+  /// Writes everything in memory before the store is copied: the entries, the counts as a tally, and the usage of the
+  /// log. However often that is, the log gets no longer by it.
   func willCopy() {
-    countAll()
-    if let keychain = keychain(), subjects.isCounting, seal(keychain) {
-      if fill(shortCounts(hasNames: true)), seal(keychain) {
-        subjects.haveToldAll()
-      } else {
-        // The counts stay, and go into the tally of the new store.
-        block.empty()
-        tallyLater()
-      }
-    }
-    // The copy contains the usage of the log as it was stored last.
-    write(anchored: true, isLast: true)
+    countRepeats()
+    if subjects.isCounting { tallyLater() }
+    write(anchored: true)
+  }
+
+  /// Fills a block with the counts, for a copy of the log that does not have the tally. If one record cannot hold the
+  /// counts, names are left out, as in a tally.
+  ///
+  /// - Returns: false if one record cannot hold the counts even so. Then the block is as it was.
+  @discardableResult
+  func fillWithCounts(_ block: inout AuditBlock, hasNames: Bool = true) -> Bool {
+    let counts = shortCounts(hasNames: hasNames)
+    guard counts.fits else { return false }
+    for entry in counts.entries { block.add(entry) }
+    return true
   }
 
   private func shortCounts(hasNames: Bool) -> AuditShortCounts {
     subjects.shortCounts(hasNames: hasNames, in: (settings.size, clock.boot()))
   }
 
-  /// Fills the block with counts; false if there are more than the block holds.
-  private func fill(_ counts: AuditShortCounts) -> Bool {
-    guard counts.fits else { return false }
-    for entry in counts.entries { block.add(entry) }
-    return true
+  // MARK: A rekey
+
+  /// Writes everything in memory before the vault gets a new key, because it is sealed to the old one.
+  func willRekey() {
+    countRepeats()
+    _ = tellCounts(for: .lastCount, most: Counting.mostAtLock)
+    // The new store contains the usage of the log as it was stored last.
+    write(anchored: true, isLast: true)
+  }
+
+  /// Fills the last record of the log before the vault gets a new key. It has the counts, because a process that is
+  /// killed right behind the rekey has written no tally to the new store.
+  func fillWithRekey(_ block: inout AuditBlock) {
+    if settings.mode != .off {
+      block.add(.rekey, .ok, time: clock.wall(), caller: nil, item: "done", detail: Keychain.rekeyedWithLog)
+    }
+    if subjects.isCounting { fillWithCounts(&block) }
+  }
+
+  /// Notes that the vault has got a new key, and that the record of ``fillWithRekey(_:)`` is written.
+  func haveRekeyed() {
+    if shortCounts(hasNames: true).fits { subjects.haveToldAll() } else { tallyLater() }
+    haveWritten()
   }
 }

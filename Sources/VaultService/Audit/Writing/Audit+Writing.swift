@@ -216,15 +216,6 @@ extension Audit {
     log.info("audit entry \(facts.entries) \(facts.link.array.hex)")
   }
 
-  // MARK: A rekey
-
-  /// Fills the last record of the log before the vault gets a new key.
-  func fillWithRekey(_ block: inout AuditBlock) {
-    guard settings.mode != .off else { return }
-    block.add(
-      .rekey, .ok, time: clock.wall(), caller: nil, item: "done", detail: Keychain.rekeyedWithLog)
-  }
-
   /// Notes a record that other code has written.
   func haveWritten() {
     writing.hasNews = true

@@ -1,4 +1,4 @@
-import VaultCore
+public import VaultCore
 public import VaultModel
 
 /// The saving of everything that still authenticates in a damaged store into a second store with the same keys and
@@ -44,8 +44,14 @@ public final class Salvage {
   /// The result so far.
   public private(set) var result: Result
 
-  /// Forgets the losses, because they have names.
-  public func forgetLosses() { result.losses = [] }
+  /// True while losses or counts have names of items.
+  public var holdsNames: Bool { !result.losses.isEmpty || counts.count > 0 }
+
+  /// Forgets the losses, and the counts that are not written.
+  public func forgetNames() {
+    result.losses = []
+    counts.empty()
+  }
   /// The second store, whose keys are in memory.
   public let target: Keychain
   private let source: Keychain
@@ -67,6 +73,10 @@ public final class Salvage {
   private var audit: AuditWalk?
   private var wholeAudit: (cut: AuditPosition, end: AuditPosition)?
   private var losesAudit = false
+  /// Fills a block with counts that the log does not have, called when the end of the log is reached; and that block,
+  /// which becomes the last record of the second store's log.
+  private let count: (inout AuditBlock) -> Void
+  private var counts = AuditBlock()
   /// The time at which the salvage began, Unix seconds.
   private let now: Int64
   private var direction = Direction.up
@@ -84,11 +94,14 @@ public final class Salvage {
   /// - Parameters:
   ///   - directory: the place for the second store. A store that was left there is removed.
   ///   - now: Unix seconds.
+  ///   - count: fills a block with counts that the log does not have.
   /// - Throws: ``VaultError/locked`` unless all keys are in memory; ``VaultError/corrupt(_:)`` when no slot is left
   ///   that could open the saved items; ``VaultError/storage(_:)``.
-  public init(_ source: Keychain, in directory: String, now: Int64) throws(VaultError) {
+  public init(
+    _ source: Keychain, in directory: String, now: Int64, count: @escaping (inout AuditBlock) -> Void = { _ in }
+  ) throws(VaultError) {
     guard source.holdsAllKeys else { throw .locked }
-    (self.source, self.now) = (source, now)
+    (self.source, self.now, self.count) = (source, now, count)
     var result = Result()
     try Self.remove(directory)
     do throws(VaultError) {
@@ -149,6 +162,7 @@ public final class Salvage {
     }
     if isAtEnd {
       if losesAudit { try noteLostAudit() }
+      if counts.count > 0 { try recordCounts() }
       end()
     }
     return isAtEnd
@@ -181,6 +195,7 @@ public final class Salvage {
         losesAudit = !walk.faults.isEmpty
         wholeAudit = (walk.cut, walk.whole)
         audit = nil
+        count(&counts)
       }
       return try target.copyAudit(of: source, rows: left, wholeAudit)
     } catch .corrupt(let reason) {
@@ -200,6 +215,12 @@ public final class Salvage {
     var block = AuditBlock()
     block.add(.salvage, .failed, time: now, caller: nil, item: text, detail: "their numbers are given again")
     try target.sealAudit(&block, now: now)
+    try target.writeAudit(anchored: true)
+  }
+
+  private func recordCounts() throws(VaultError) {
+    target.bound.isAuditJoined = true
+    try target.sealAudit(&counts, now: now)
     try target.writeAudit(anchored: true)
   }
 
@@ -260,7 +281,7 @@ public final class Salvage {
     do throws(VaultError) {
       try source.database.walkTags(from: &place) { (met: Database.WalkedTag) throws(VaultError) in
         rest -= met.weight
-        if try met.tag()?.isOfName == true { try look(for: met.item, &rest) }
+        if let tag = try met.tag(), tag.isOfName { try look(for: met.item, tag, &rest) }
         return rest > 0
       }
     } catch .corrupt(let reason) {
@@ -271,27 +292,31 @@ public final class Salvage {
     return rest > 0
   }
 
-  /// Saves an item that a tag leads to, or records why it is lost, unless a walk has met its head.
-  private func look(for item: Int64, _ left: inout Int) throws(VaultError) {
+  /// Saves an item that a tag of its name leads to, or records why it is lost, unless a walk has met its head.
+  private func look(for item: Int64, _ tag: Tag, _ left: inout Int) throws(VaultError) {
     let isPassed = item <= lowest || item >= highest
     if !isPassed {
       // More tags than one may lead to an item that somebody has put there.
       guard others.insert(item).inserted else { return }
-      unlisted -= 1
     }
     do throws(VaultError) {
       let found: Void? = try source.database.withWalkedHead(item) { (head: Database.WalkedHead) throws(VaultError) in
         if !isPassed { try save(head, &left) }
       }
-      guard found == nil else { return }
-      if isPassed {
-        guard others.insert(item).inserted else { return }
-        unlisted -= 1
+      if found != nil {
+        if !isPassed { unlisted -= 1 }
+        return
       }
+      if isPassed { guard others.insert(item).inserted else { return } }
+      // The item is saved if its head has another number than its tag.
+      guard try target.database.count(tagged: ClassTags(tag, .whenUnlocked), limit: 1) == 0 else { return }
+      unlisted -= 1
       result.lose(Finding(.missing, item: item, "item \(item) is lost: its record is gone"))
     } catch .corrupt(let reason) {
       // A walk has read the head, or reported that it cannot be read.
-      if !isPassed { result.lose(Finding(.damaged, item: item, "item \(item) is lost: \(reason)")) }
+      guard !isPassed else { return }
+      unlisted -= 1
+      result.lose(Finding(.damaged, item: item, "item \(item) is lost: \(reason)"))
     }
   }
 
