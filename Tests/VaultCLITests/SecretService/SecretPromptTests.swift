@@ -58,6 +58,12 @@ import VaultTesting
             return state in 'ZX' and len(os.listdir(f'/proc/{pid}/task')) == 1
           except OSError: return True
         wait(is_gone)
+      # Starts the next daemon, and waits until it has this state.
+      def start(*states):
+        daemon = subprocess.Popen(['vaultd'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait(lambda: status('state') in states)
+        return daemon
+      STORE = os.environ['XDG_DATA_HOME'] + '/vault'
       def prompts(): return [json.loads(line) for line in vault('requests', '--json').splitlines()]
       def wait(condition, seconds=20):
         end = time.monotonic() + seconds
@@ -295,6 +301,31 @@ import VaultTesting
       """)
     let gone = "org.freedesktop.Secret.Error.NoSuchObject"
     #expect(out == ["2 False False", "1 []", "True", "True", "True", "\(gone) 0"])
+  }
+
+  @Test("shows its number without a vault, and with one that cannot be read, so that a person may refuse it")
+  func withoutStore() throws {
+    let out = try Stand().python(
+      """
+      import glob, shutil
+      def damage():
+        for log in glob.glob(STORE + '/vault.db-*'): os.remove(log)
+        with open(STORE + '/vault.db', 'r+b') as file: file.write(os.urandom(4096))
+      for change in damage, lambda: shutil.rmtree(STORE):
+        kill()
+        change()
+        vaultd = start('unreadable', 'new')
+        client = Client()
+        path = client.unlock(DEFAULT)[1]
+        client.prompt(path)
+        print(status('state'), [p['waits_for'] for p in prompts()], 'waits for an unlock' in vault('requests'))
+        vault('refuse', str(prompts()[0]['number']), '--yes')
+        print(wait(lambda: client.ends == [(path, True, 'o', [])]))
+        print(subprocess.run(['vault', 'requests'], capture_output=True).returncode)
+      vaultd.kill()
+      """)
+    let wanted = ["unreadable ['unlock'] True", "True", "65", "new ['unlock'] True", "True", "78"]
+    #expect(out == wanted, "\(out)")
   }
 
   @Test("outlasts calls with more descriptors than the daemon may have open") func descriptors() throws {

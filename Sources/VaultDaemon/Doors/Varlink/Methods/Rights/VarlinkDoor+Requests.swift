@@ -24,9 +24,11 @@ extension VarlinkDoor {
   }
 
   func requests(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
-    answerFromVault(connection) { () throws(Refusal) in
-      let told = try access.toldRequests(for: connection.caller)
+    answer(connection) { () throws(Refusal) in
       var prompts = vault.prompts.begun[...]
+      // Programs wait in every state. Without a store, their prompts are all that there is to tell.
+      do throws(Refusal) { try vault.checkStore() } catch { if prompts.isEmpty { throw error } }
+      let told = try access.toldRequests(for: connection.caller)
       while !prompts.isEmpty {
         let some = prompts.prefix(Self.requestsAtATime).map { Wire.KeyringPrompt($0) }
         connection.reply(Wire.RequestsReply(requests: [], prompts: some), continues: true)
