@@ -312,17 +312,28 @@ extension Keyring {
     search.match = .some(first?.path)
   }
 
-  /// True if a search may lack items: a check of the store has failed, or the caller may not find the items of the
-  /// collection. If all are searched, the default one decides.
+  /// True if a search may lack items: a check of the store has failed, or the caller may not find the items of a
+  /// collection that is searched.
   package func mayMiss(_ caller: Caller, in collection: CollectionID?) -> Bool {
-    items.mayBeMissing(for: caller) || lackingRight([.find], in: collection ?? directory.standard, caller) != nil
+    items.mayBeMissing(for: caller) || lackingFind(in: collection, caller) != nil
   }
 
-  /// The event that a caller has to wait for before a search of its own can find anything; nil if it may find what
-  /// there is, or if the path stands for no search that is still to be made.
+  /// The right to find items that a caller lacks first in a collection, or in all of them, with the name that stands
+  /// for its items; nil if it lacks none. A search of all collections begins with the default one. It does without the
+  /// session, so that a grant for the others is enough: nothing that lasts is encrypted with what the session has.
+  private func lackingFind(
+    in collection: CollectionID?, _ caller: Caller
+  ) -> (right: Right, name: ItemName, permit: Permit)? {
+    let searched: [CollectionID] =
+      collection.map { [$0] } ?? [directory.standard] + directory.all.filter { $0 != .session }
+    return searched.lazy.compactMap { self.lackingRight([.find], in: $0, caller) }.first
+  }
+
+  /// The event that a caller has to wait for before a search of its own can find all that there is; nil if it may find
+  /// that, or if the path stands for no search that is still to be made.
   func lackToFind(at path: KeyringPath, _ caller: Caller, _ said: Said) throws(Refusal) -> Wait? {
     guard let search = placeholders.search(path.element, of: caller), search.match == nil,
-      let (right, name, permit) = lackingRight([.find], in: search.collection ?? directory.standard, caller)
+      let (right, name, permit) = lackingFind(in: search.collection, caller)
     else { return nil }
     return try items.waitOrAsk(right, name, permit, caller, said)
   }

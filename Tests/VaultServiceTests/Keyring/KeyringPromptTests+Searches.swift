@@ -39,6 +39,39 @@ extension KeyringPromptTests {
     withExtendedLifetime(program) {}
   }
 
+  @Test("for a search of all collections asks for each in which the program may not find items, but for the session")
+  func mayNotFindEverywhere() throws {
+    let stand = try KeyringStand()
+    let work = try stand.keyring.makeCollection("Work", isStandard: false, for: stand.program)
+    let path = try stand.make("v", "label", [("a", "1")], in: work)
+    let confined = AttendanceStand.process(60, executable: "/usr/bin/confined")
+    let (access, administrator) = (stand.rooms.access, stand.rooms.administrator)
+    access.add(.password, by: administrator, with: [])
+    _ = try access.give(
+      try Subject(parsing: "user:\(RoomStand.owner),exe:/usr/bin/confined"), try ItemPattern("secret-service/login/*"),
+      try Rights(parsing: "get,set,find"), until: nil, for: administrator)
+    #expect(stand.keyring.mayMiss(confined, in: nil) && !stand.keyring.mayMiss(confined, in: .login))
+    final class Program {}
+    let program = Program()
+    let found = try stand.keyring.placeholder(
+      for: KeyringStand.attributes([("a", "1")]), in: nil, program, confined)
+    let prompted = try Prompted(stand, .unlock([.item(found)]), by: confined)
+    prompted.begin()
+    stand.rooms.run()
+    #expect(prompted.prompt?.awaited == "approval")
+    for name in ["secret-service/\(work.element)/*", "secret-service/\(work.element)/\(path.element)"] {
+      let request = try #require(access.toldRequests(for: administrator).pending.first?.request)
+      #expect(request.target.name.text == name)
+      access.add(.password, by: administrator, with: [])
+      _ = try access.approve(request.number, try ApprovalTerms(isForGood: true), for: administrator)
+      stand.rooms.run()
+    }
+    #expect(prompted.ends == [.unlocked([.item(found)])])
+    #expect(try stand.keyring.resolve(found, for: confined) == path)
+    #expect(!stand.keyring.mayMiss(confined, in: nil))
+    withExtendedLifetime(program) {}
+  }
+
   @Test("for what a program searched makes the search in turns, and ends with the item") func searched() throws {
     let stand = try KeyringStand()
     try stand.make("v", "x", [("a", "1")])
