@@ -41,10 +41,10 @@ package struct KeyringItem {
 // Single items: their properties, their values, and changes of both.
 extension Keyring {
   /// The properties of an item. What stands for the match of a search that waits is locked, and has no others yet:
-  /// libsecret takes an item without properties for none.
+  /// libsecret takes an item without properties for none. So is what cannot be read.
   package func item(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) -> KeyringItem {
     do throws(KeyringFault) { return describe(try find(path, for: caller), at: path, for: caller) } catch {
-      guard error == .isLocked, isPlaceholder(path, of: caller) else { throw error }
+      guard error.isFailure || error == .isLocked && isPlaceholder(path, of: caller) else { throw error }
     }
     return KeyringItem(
       path: path, label: "", attributes: KeyringAttributes(), created: 0, modified: 0, isLocked: true)
@@ -299,60 +299,5 @@ extension Keyring {
     }
     let name = try name(of: path, for: caller)
     do throws(Refusal) { return try items.item(name, for: caller, to: action) } catch { throw KeyringFault(error) }
-  }
-
-  /// The name of the item at a path. Almost every item still has the name that it was made with.
-  func name(of path: KeyringPath, for caller: Caller) throws(KeyringFault) -> ItemName {
-    guard let keychain else { throw .isLocked }
-    // While names are hidden, nobody can tell what there is not.
-    let missing: KeyringFault = hidesItems(in: path.collection) ? .isLocked : .noSuchObject
-    if path.collection == .shared {
-      guard let text = PathElement.decode(path.element), let name = try? ItemName(text), mayBeShared(name) else {
-        throw missing
-      }
-      // Callers who may not know whether there is such an item are told the same in both cases.
-      guard access.permit(caller, on: name).mayHave(.find) else { throw .isLocked }
-      guard isShared(name) else { throw missing }
-      return name
-    }
-    guard has(path.collection), let folder = path.collection.folder, let id = KeyringID(path.element) else {
-      throw missing
-    }
-    if let name = lastName(at: path, keychain) { return name }
-    let name = try Self.name(of: id, in: path.collection)
-    if let item = try? keychain.item(named: name), item.keyring?.id == id {
-      guard !item.isForPortal else { throw missing }
-      remember(path, name, keychain)
-      return name
-    }
-    let found: [ItemInfo]
-    do throws(VaultError) {
-      // The number leads to the item at once, however many the folder has.
-      (found, _) = try keychain.find(Query(keyringID: id, within: folder), limit: 1, now: vault.clock.wall())
-    } catch {
-      throw KeyringFault(vault.refusal(error, name.text))
-    }
-    guard let item = found.first, !item.isForPortal else { throw missing }
-    remember(path, item.name, keychain)
-    return item.name
-  }
-
-  /// The item at a path, without a record of the call; nil if there is none, or if nobody can tell now.
-  func known(at path: KeyringPath, for caller: Caller) -> ItemInfo? {
-    guard let path = try? resolve(path, for: caller) else { return nil }
-    if path.collection == .session { return KeyringID(path.element).flatMap { try? ofSession.item($0) } }
-    guard let name = try? name(of: path, for: caller) else { return nil }
-    return try? keychain?.item(named: name)
-  }
-
-  /// True if the owner shares the item of this name. Keys that have a use are never shared.
-  func isShared(_ name: ItemName) -> Bool {
-    guard mayBeShared(name), let item = try? keychain?.item(named: name) else { return false }
-    return item.use == nil && !item.isForPortal
-  }
-
-  /// True if the owner shares an item of this name, if it has no use.
-  func mayBeShared(_ name: ItemName) -> Bool {
-    settings.shares.contains { $0.matches(name) } && CollectionID(of: name) == nil && !Records.isRecord(name)
   }
 }

@@ -413,6 +413,14 @@ package enum KeyringFault: Error, Equatable {
   case limitsExceeded(String)
   case refused(Refusal)
 
+  /// True if the vault itself has failed, by an error of its store for example, so that nobody can tell what there is.
+  var isFailure: Bool {
+    switch self {
+    case .refused(let refusal): refusal.outcome == .failed
+    case .isLocked, .noSuchObject, .readOnly, .limitsExceeded: false
+    }
+  }
+
   /// The fault of a deletion. Who may read an item and not delete it gains nothing by a prompt.
   init(ofDeletion refusal: Refusal) {
     if case .denied = refusal { self = .refused(refusal) } else { self.init(refusal) }

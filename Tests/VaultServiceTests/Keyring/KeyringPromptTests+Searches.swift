@@ -72,6 +72,31 @@ extension KeyringPromptTests {
     withExtendedLifetime(program) {}
   }
 
+  @Test("for an item whose record is damaged rests and tries again, as for one that a search may miss")
+  func damaged() throws {
+    let stand = try KeyringStand()
+    let path = try stand.make("v", "x", [("a", "1")])
+    try stand.rooms.edit("UPDATE heads SET sealed = zeroblob(length(sealed))")
+    try stand.rooms.unlock()
+    let target = KeyringTarget.item(path)
+    #expect(!stand.keyring.serves(target, stand.program) && stand.keyring.mayBeServed(target, stand.program))
+    #expect(throws: KeyringFault.isLocked) { try stand.value(path) }
+    #expect(try stand.find([("a", "1")]).isEmpty && stand.keyring.mayMiss(stand.program, in: nil))
+    let prompted = try Prompted(stand, .unlock([target, .collection(.login)]))
+    prompted.begin()
+    stand.rooms.hands.pass(seconds: 16)
+    stand.rooms.run()
+    #expect(prompted.ends.isEmpty && prompted.prompt?.awaited == "later")
+    // While names are hidden, only an unlock lets anybody tell more.
+    stand.vault.lock(because: .sleep)
+    stand.rooms.hands.pass(seconds: 60)
+    stand.rooms.run()
+    #expect(prompted.prompt?.awaited == "unlock")
+    try stand.rooms.unlock()
+    stand.rooms.run()
+    #expect(prompted.ends.isEmpty && prompted.prompt?.awaited == "later")
+  }
+
   @Test("for what a program searched makes the search in turns, and ends with the item") func searched() throws {
     let stand = try KeyringStand()
     try stand.make("v", "x", [("a", "1")])

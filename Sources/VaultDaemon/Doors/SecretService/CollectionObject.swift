@@ -78,16 +78,18 @@ extension SecretServiceDoor {
       signals.listRead(of: collection, by: peer)
       guard !keyring.hidesItems(in: collection) else { return then(.success([])) }
       let search: KeyringSearch
-      do throws(KeyringFault) {
-        search = try keyring.search(KeyringAttributes(), in: collection, for: peer.caller)
+      do throws(BusError) {
+        search = try asked { () throws(KeyringFault) in
+          try keyring.search(KeyringAttributes(), in: collection, for: peer.caller)
+        }
       } catch {
-        guard error == .isLocked else { throw BusError(error) }
+        guard error.hidesItems else { throw error }
         return then(.success([]))
       }
       step(search, of: request, peer) { [signals] hits in
         if let count = try? hits.get().count { signals.listRead(of: collection, by: peer, count: count) }
-        // A lock may have overtaken the search.
-        if case .failure(.isLocked) = hits { return then(.success([])) }
+        // A lock may have overtaken the search, or the store fails to tell the items.
+        if case .failure(let error) = hits, error.hidesItems { return then(.success([])) }
         then(hits.map { $0.map { SecretPath.item($0.path).text } })
       }
     } catch {

@@ -237,6 +237,9 @@ extension BusError {
     BusError(name: "org.freedesktop.DBus.Error.NotSupported", text: text)
   }
 
+  /// True if nobody can tell what there is: it is locked, or the vault itself fails.
+  var hidesItems: Bool { self == .isLocked || outcome == .failed }
+
   /// The outcome of a call that ends with this error, for the audit log.
   var outcome: AuditOutcome {
     if self == .isLocked { return .locked }

@@ -231,7 +231,8 @@ extension SecretServiceDoor {
       guard isShort else { return nil }
     } catch {
       switch error {
-      case .isLocked, .noSuchObject, .refused(.expired), .refused(.corrupt), .refused(.busy): return 0
+      case .isLocked, .noSuchObject, .refused(.expired), .refused(.corrupt), .refused(.storageFailed), .refused(.busy):
+        return 0
       case .readOnly, .limitsExceeded, .refused: throw BusError(error)
       }
     }
@@ -284,8 +285,12 @@ extension SecretServiceDoor {
     _ answer: @escaping ([KeyringSearch.Hit], BusWriter) throws(BusError) -> Void
   ) throws(BusError) {
     let search: KeyringSearch
-    do throws(KeyringFault) { search = try keyring.search(attributes, in: collection, for: peer.caller) } catch {
-      guard error == .isLocked else { throw BusError(error) }
+    do throws(BusError) {
+      search = try asked { () throws(KeyringFault) in
+        try keyring.search(attributes, in: collection, for: peer.caller)
+      }
+    } catch {
+      guard error.hidesItems else { throw error }
       return try put(attributes, in: collection, off: request, peer, answer)
     }
     step(search, of: request, peer) { [weak self] result in
@@ -294,8 +299,9 @@ extension SecretServiceDoor {
           let hits = try result.get()
           if hits.isEmpty, self?.keyring.mayMiss(peer.caller, in: collection) == true { throw .isLocked }
           request.reply { writer throws(BusError) in try answer(hits, writer) }
-        } catch .isLocked {
-          // A lock has overtaken the search, or it may lack items.
+        } catch {
+          // A lock has overtaken the search, or it may lack items, or the store fails to tell them.
+          guard error.hidesItems else { throw error }
           try self?.put(attributes, in: collection, off: request, peer, answer)
         }
       } catch {

@@ -21,12 +21,15 @@ extension Keyring {
     case .item(let path):
       // Of a search that was made, the item that it found counts, which may be gone.
       guard let path = try? resolve(path, for: caller) else { return true }
-      return has(path.collection) && (hidesItems(in: path.collection) || known(at: path, for: caller) != nil)
+      guard has(path.collection) else { return false }
+      return hidesItems(in: path.collection) || known(at: path, for: caller) != nil
+        || isUnreadable(path, for: caller)
     }
   }
 
-  /// The event that a caller has to wait for before a target is served; nil if it is served, or if there is no such
-  /// target. As at the other doors, nobody is asked to unlock the vault for a caller that lacks a right.
+  /// The event that a caller has to wait for before a target is served; nil if it is served, if there is no such
+  /// target, or if the store fails to tell it. As at the other doors, nobody is asked to unlock the vault for a caller
+  /// that lacks a right.
   func lack(_ target: KeyringTarget, _ caller: Caller, _ said: Said) throws(Refusal) -> Wait? {
     guard keychain != nil else { return .unlock }
     switch target {
@@ -40,7 +43,8 @@ extension Keyring {
     case .item(let path):
       if let wait = try lackToFind(at: path, caller, said) { return wait }
       guard let item = known(at: path, for: caller) else {
-        return isWithoutMatch(path, for: caller) || !mayBeServed(target, caller) ? nil : .unlock
+        if isWithoutMatch(path, for: caller) || isUnreadable(path, for: caller) { return nil }
+        return mayBeServed(target, caller) ? .unlock : nil
       }
       return try lack(item, caller, said)
     }

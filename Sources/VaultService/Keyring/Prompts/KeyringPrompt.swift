@@ -197,7 +197,7 @@ package final class KeyringPrompt {
   }
 
   /// Notes that nobody can be asked now: too many questions are open, for example, or an administrator has denied what
-  /// the program wants, or a search cannot be made. The prompt tries again after a while, if nothing comes before.
+  /// the program wants, or an item cannot be read. The prompt tries again after a while, if nothing comes before.
   private func refused() {
     call = nil
     guard isOpen else { return }
@@ -382,10 +382,18 @@ package final class KeyringPrompt {
     }
   }
 
-  /// Does what the prompt is for; nil if that goes on in later turns.
+  /// Does what the prompt is for; nil if that goes on in later turns, or is tried again later.
   private func result() throws(KeyringFault) -> End? {
     switch task {
-    case .unlock(let targets): return .unlocked(targets.filter { keyring.serves($0, terms.caller) })
+    case .unlock(let targets):
+      let served = targets.filter { keyring.serves($0, caller) }
+      // The store may tell later what it fails to tell now: once it was repaired, for example.
+      guard served.count == targets.count || !self.targets.contains(where: { keyring.isUnreadable($0, for: caller) })
+      else {
+        refused()
+        return nil
+      }
+      return .unlocked(served)
     case .makeCollection(let sealed, let isStandard):
       guard let label = try sealed.open(in: asking.vault)?.first else { throw .noSuchObject }
       return .made(try keyring.makeCollection(label, isStandard: isStandard, for: terms.caller))
