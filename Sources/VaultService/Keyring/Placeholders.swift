@@ -349,6 +349,13 @@ extension Keyring {
     return KeptSearch(isEverywhere: search.collection == nil, sealed: sealed)
   }
 
+  /// The path of a shared item, which tells its name, for the next daemon: sealed bytes, which only the vault's key
+  /// opens. Nil without a store.
+  package func seal(path text: String) -> [UInt8]? { (try? SealedTexts([text], in: vault))?.sealed }
+
+  /// Opens a path that an earlier daemon has sealed; nil if the vault's present key does not open it.
+  package func openPath(_ sealed: [UInt8]) -> String? { (try? SealedTexts(sealed: sealed).open(in: vault))?.first }
+
   /// Lets a path stand for a search of an earlier daemon once more; false if it cannot.
   package func takeUp(_ kept: KeptSearch, at path: KeyringPath, _ program: AnyObject, _ caller: Caller) -> Bool {
     let texts = SealedTexts(sealed: kept.sealed)

@@ -6,6 +6,8 @@ struct AskedPaths: Equatable {
     let target: KeyringTarget
     /// The path as the client wrote it.
     let text: String
+    /// The sealed path of a shared item, for which its collection stands until that path can be opened.
+    var sealed: [UInt8]?
   }
 
   /// The most paths of one kind, and of one prompt.
@@ -19,6 +21,9 @@ struct AskedPaths: Equatable {
   /// one of both lists.
   var served: [Path] = []
 
+  /// True if some of the paths are sealed. Only the next daemon has such paths, and takes all that it has for lacking.
+  var isSealed: Bool { lacking.contains { $0.sealed != nil } }
+
   var count: Int { lacking.count + absent.count + served.count }
   /// The objects that the prompt is to unlock.
   var targets: [KeyringTarget] {
@@ -26,8 +31,11 @@ struct AskedPaths: Equatable {
     return (lacking + absent).map(\.target).filter { known.insert($0).inserted }
   }
 
-  mutating func add(_ target: KeyringTarget, _ text: String, to kind: WritableKeyPath<Self, [Path]>) {
-    if self[keyPath: kind].count < Self.most { self[keyPath: kind].append(Path(target: target, text: text)) }
+  mutating func add(
+    _ target: KeyringTarget, _ text: String, sealed: [UInt8]? = nil, to kind: WritableKeyPath<Self, [Path]>
+  ) {
+    guard self[keyPath: kind].count < Self.most else { return }
+    self[keyPath: kind].append(Path(target: target, text: text, sealed: sealed))
   }
 
   /// Drops what is more than a number of paths, last what is lacking.

@@ -4,8 +4,8 @@ internal import VaultService
 
 /// The prompts for unlocks that clients have begun, in a file of mode 0600 beside the socket, so that the next daemon
 /// ends them once the vault is unlocked: some clients wait through a restart. It has paths and processes, and nothing
-/// that tells a label, an attribute or the name of an item. Of a search that waits it has what only the vault's key
-/// opens.
+/// that tells a label, an attribute or the name of an item. Of a search that waits, and of the path of a shared item,
+/// it has what only the vault's key opens.
 ///
 /// A unique name means the same connection only on the same bus, so the file counts only for the bus that it names.
 final class KeptPrompts {
@@ -26,10 +26,12 @@ final class KeptPrompts {
     let text: String
     /// The search for whose first match the path stands, if it does.
     var search: KeptSearch?
+    /// The sealed path of a shared item for which this one stands, if it does.
+    var sealed: [UInt8]?
   }
 
-  /// The most paths of one prompt that are kept, and the most bytes of one search and of the file.
-  private static let (mostPaths, mostOfSearch, mostBytes) = (256, 4096, 1 << 20)
+  /// The most paths of one prompt that are kept, and the most bytes of what is sealed of one, and of the file.
+  private static let (mostPaths, mostSealed, mostBytes) = (256, 4096, 1 << 20)
   /// The most prompts of the file that are taken up.
   private static let most = 1024
   private static let header = "vault prompts 1"
@@ -103,24 +105,33 @@ final class KeptPrompts {
   /// No path has a blank or `=` in it.
   private static func line(_ entry: Entry) -> String {
     let paths = entry.paths.prefix(mostPaths).map { path in
-      guard let search = path.search, search.sealed.count <= mostOfSearch else { return path.text }
-      return "\(path.text)=\(search.isEverywhere ? Self.everywhere : Self.here):\(search.sealed.hex)"
+      guard let (word, sealed) = content(path), sealed.count <= mostSealed else { return path.text }
+      return "\(path.text)=\(word):\(sealed.hex)"
     }
     let words = ["\(entry.number)", entry.name, "\(entry.pid)", "\(entry.started)"] + paths
     return words.joined(separator: " ") + "\n"
   }
 
-  /// The words for a search of all collections, and of the path's own.
-  private static let (everywhere, here) = ("all", "own")
+  /// The words for a search of all collections, for one of the path's own, and for the path of an item.
+  private static let (everywhere, here, item) = ("all", "own", "item")
+
+  /// The sealed bytes that are kept with a path, after the word for them; nil if there are none.
+  private static func content(_ path: Path) -> (word: String, sealed: [UInt8])? {
+    if let search = path.search { return (search.isEverywhere ? everywhere : here, search.sealed) }
+    return path.sealed.map { (word: item, sealed: $0) }
+  }
 
   private static func path(_ word: String) -> Path? {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2 else { return Path(text: word) }
-    let search = parts[1].split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-    guard search.count == 2, [everywhere, here].contains(search[0]), let sealed = [UInt8](hex: search[1]) else {
-      return nil
+    let content = parts[1].split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    guard content.count == 2, let sealed = [UInt8](hex: content[1]) else { return nil }
+    switch content[0] {
+    case everywhere, here:
+      return Path(text: parts[0], search: KeptSearch(isEverywhere: content[0] == everywhere, sealed: sealed))
+    case item: return Path(text: parts[0], sealed: sealed)
+    default: return nil
     }
-    return Path(text: parts[0], search: KeptSearch(isEverywhere: search[0] == everywhere, sealed: sealed))
   }
 
   /// Reads the prompts of a file for this bus; nil if no program of ours wrote it.

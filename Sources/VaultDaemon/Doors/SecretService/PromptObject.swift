@@ -102,9 +102,9 @@ extension SecretServiceDoor {
         let search = path.target.item.flatMap { keyring.sealedSearch(at: $0, of: client.peer.caller) }
         // The path of a shared item tells its name, so its collection stands for it.
         guard search != nil || path.target.mayBeKept else {
-          return KeptPrompts.Path(text: SecretPath.collection(.shared).text)
+          return KeptPrompts.Path(text: SecretPath.collection(.shared).text, sealed: keyring.seal(path: path.text))
         }
-        return KeptPrompts.Path(text: path.text, search: search)
+        return KeptPrompts.Path(text: path.text, search: search, sealed: path.sealed)
       }
       kept.add(
         KeptPrompts.Entry(
@@ -153,19 +153,45 @@ extension SecretServiceDoor {
       if isNew, let path = target.item, let search = kept.search, keyring.takeUp(search, at: path, peer, peer.caller) {
         keepSearches(of: peer)
       }
-      asked.add(target, kept.text, to: \.lacking)
+      asked.add(target, kept.text, sealed: kept.sealed, to: \.lacking)
     }
+    takeUp(asked, entry.number, for: peer)
+  }
+
+  private func takeUp(_ asked: AskedPaths, _ number: Int, for peer: BusPeer) {
     do throws(BusError) {
-      begin(try makePrompt(.unlock(asked.targets), asked, entry.number, for: peer))
+      begin(try makePrompt(.unlock(asked.targets), asked, number, for: peer))
     } catch {
-      kept.remove(entry.number)
+      kept.remove(number)
     }
+  }
+
+  /// The paths for which sealed ones stand, now that these can be opened. One that cannot is left out.
+  private func open(_ asked: AskedPaths) -> AskedPaths {
+    var opened = AskedPaths()
+    for kept in asked.lacking {
+      guard let sealed = kept.sealed else {
+        opened.add(kept.target, kept.text, to: \.lacking)
+        continue
+      }
+      guard let text = keyring.openPath(sealed), let target = path(text)?.target else { continue }
+      opened.add(target, text, to: \.lacking)
+    }
+    return opened
   }
 
   /// Tells the client the end of its prompt, with a result of the type that libsecret expects for the task.
   private func completed(_ client: ClientPrompt, _ end: KeyringPrompt.End) {
     forget(client)
     guard client.peer.isHere, let kind = client.prompt?.kind else { return }
+    // Now that its sealed paths can be opened, the prompt goes on until what is there is served.
+    if case .unlocked = end, client.asked.isSealed {
+      let asked = open(client.asked)
+      turns.wait(client.peer.line) { [weak self] in
+        if client.peer.isHere { self?.takeUp(asked, client.number, for: client.peer) }
+      }
+      return
+    }
     let path = SecretPath.prompt(client.number).text
     try? bus.signal("Completed", of: Self.promptName, at: path, to: client.peer.name) { writer in
       writer.flag(end == .dismissed)

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VaultService
 import VaultTesting
 
 @testable import VaultDaemon
@@ -32,6 +33,21 @@ import VaultTesting
     due.removeFirst()()
     let next = KeptPrompts(in: sandbox.root) { $0() }
     #expect(next.take(on: Self.bus) == [entry(99, "/a"), entry(100, "/a")])
+  }
+
+  @Test("what is sealed of a path is kept with it, and another word makes the file none of ours") func sealed() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    var paths = ["/a", "/b", "/c", "/d"].map { KeptPrompts.Path(text: $0) }
+    paths[0].search = KeptSearch(isEverywhere: true, sealed: [1, 2])
+    paths[1].search = KeptSearch(isEverywhere: false, sealed: [3])
+    paths[2].sealed = [4, 5]
+    let entry = KeptPrompts.Entry(number: 1, name: ":1.7", pid: 42, started: 4711, paths: paths)
+    KeptPrompts(in: sandbox.root) { $0() }.add(entry, on: Self.bus)
+    let text = try String(contentsOfFile: sandbox.root + "/prompts", encoding: .utf8)
+    #expect(text.hasSuffix("1 :1.7 42 4711 /a=all:0102 /b=own:03 /c=item:0405 /d\n"), "\(text)")
+    #expect(KeptPrompts.parse(text, Self.bus) == [entry])
+    #expect(KeptPrompts.parse(text.replacing("item:", with: "name:"), Self.bus) == nil)
   }
 
   @Test("a prompt that comes before the earlier ones were taken up takes none of them away") func early() throws {
