@@ -127,15 +127,15 @@ final class SecretDoorStand: Sendable {
     }
   }
 
-  /// Gives the programs in Python a grant for something else, and so none for what there is.
-  func confine() throws {
+  /// Confines the programs in Python to one grant, by default for something else, and so to nothing that there is.
+  func confine(to pattern: String = "else/*", _ rights: String = "get") throws {
     let python = URL(fileURLWithPath: "/usr/bin/python3").resolvingSymlinksInPath().path
     try connection.on { client in
       let access = client.assembly.rooms.access
       access.add(.password, by: Self.owner, with: [])
       _ = try access.give(
-        try Subject(parsing: "user:\(geteuid()),exe:\(python)"), try ItemPattern("else/*"),
-        try Rights(parsing: "get"), until: nil, for: Self.owner)
+        try Subject(parsing: "user:\(geteuid()),exe:\(python)"), try ItemPattern(pattern),
+        try Rights(parsing: rights), until: nil, for: Self.owner)
     }
   }
 
