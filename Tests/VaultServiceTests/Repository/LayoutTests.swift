@@ -95,6 +95,62 @@ import VaultTesting
     }
   }
 
+  /// Returns the words of a line, without punctuation.
+  private func words(_ line: Substring) -> [String] {
+    line.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
+  }
+
+  /// Returns the words of a program's text, without those of its comments.
+  private func words(_ text: String) -> Set<String> {
+    var found: Set<String> = []
+    for line in text.split(separator: "\n") where !line.drop(while: { $0 == " " }).hasPrefix("//") {
+      found.formUnion(words(line))
+    }
+    return found
+  }
+
+  /// Returns the types that a program's text declares at its top level for other files.
+  private func types(_ text: String) -> Set<String> {
+    let keywords: Set<String> = ["class", "enum", "protocol", "struct"]
+    var found: Set<String> = []
+    for line in text.split(separator: "\n") where !line.hasPrefix(" ") && !line.hasPrefix("//") {
+      let parts = words(line)
+      guard !parts.contains("private"), !parts.contains("fileprivate") else { continue }
+      guard let index = parts.firstIndex(where: { keywords.contains($0) }) else { continue }
+      found.formUnion(parts.dropFirst(index + 1).prefix(1))
+    }
+    return found
+  }
+
+  @Test("a door knows no other door, but for the one that tells of the state of others and has them join a bus")
+  func strangers() throws {
+    let doors = ["Credentials", "SecretService", "SSHAgent", "Varlink"]
+    var types: [String: Set<String>] = [:]
+    for door in doors {
+      for (_, text) in try files("VaultDaemon/Doors/" + door) { types[door, default: []].formUnion(self.types(text)) }
+    }
+    // `vault secret-service` and `vault status` tell of the two doors, over the wire that only this one speaks.
+    let told = [
+      "VarlinkDoor.swift": "SecretServiceDoor",
+      "Methods/Upkeep/VarlinkDoor+SecretService.swift": "SecretServiceDoor",
+      "Methods/Upkeep/SecretServiceDoor+Status.swift": "SecretServiceDoor",
+      "Methods/Upkeep/SSHAgentDoor+Status.swift": "SSHAgentDoor",
+    ]
+    for door in doors {
+      #expect(types[door]?.isEmpty == false, "\(door)")
+      var others: Set<String> = []
+      for (other, declared) in types where other != door { others.formUnion(declared) }
+      for (path, text) in try files("VaultDaemon/Doors/" + door) {
+        var known = words(text).intersection(others)
+        if door == "Varlink", let allowed = told[path] {
+          let isNamed = known.remove(allowed) != nil
+          #expect(isNamed, "\(path)")
+        }
+        #expect(known.isEmpty, "\(door)/\(path) names \(known)")
+      }
+    }
+  }
+
   @Test("the room for connections knows no door by name") func room() throws {
     for (path, text) in try files("VaultDaemon/Connections") {
       let lower = text.lowercased()
