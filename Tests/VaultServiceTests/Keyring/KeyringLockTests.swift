@@ -17,13 +17,18 @@ import VaultModel
     let stand = try KeyringStand()
     let path = try stand.make("v", "A label", [("a", "1")])
     let passing = try stand.make("s", "passing", [("a", "2")], in: .session)
+    // No other lock closes this item.
+    let kept = try stand.make("k", "kept", [("a", "3")])
+    var change = ItemChange(name: try ItemName("secret-service/login/\(kept.element)"), update: true)
+    change.accessible = .always
+    _ = try stand.rooms.items.set(change, .same, for: stand.rooms.administrator) { _ in false }
     _ = stand.take()
     try stand.keyring.lock(for: stand.program)
     #expect(stand.take() == ["locks"])
     #expect(stand.rooms.vault.state.cause == .program)
     try stand.keyring.lock(for: stand.program)
     #expect(stand.take() == [])
-    for (path, value) in [(path, "1"), (passing, "2")] {
+    for (path, value) in [(path, "1"), (passing, "2"), (kept, "3")] {
       let item = try stand.keyring.item(path, for: stand.program)
       #expect(item.isLocked && item.label != "" && item.attributes["a"] == value)
       let hits = try stand.find([("a", value)])
@@ -45,6 +50,8 @@ import VaultModel
     #expect(!stand.keyring.mayBeServed(.item(unknown), stand.program))
     try stand.rooms.unlock()
     #expect(try stand.value(path) == "text/plain v" && stand.value(passing) == "text/plain s")
+    stand.vault.lock(because: .idle)
+    #expect(try stand.value(kept) == "text/plain k" && stand.find([("a", "3")]).map(\.isLocked) == [false])
   }
 
   @Test("a lock by a program is told once, too, if the vault is locked already") func shutLater() throws {

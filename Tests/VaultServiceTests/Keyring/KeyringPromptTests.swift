@@ -63,7 +63,16 @@ import VaultModel
     try stand.attendance.attendance.dismiss(number, isUnable: false, for: try #require(agent.agent).caller)
     stand.rooms.hands.pass(seconds: 600)
     stand.rooms.run()
-    #expect(prompted.ends.isEmpty)
+    #expect(prompted.ends.isEmpty && agent.take().last == "withdrawn dismissed")
+    let second = try stand.attendance.attend(AttendanceStand.process(11))
+    #expect(second.take() == ["attending", "unlock 1"])
+    // The third one comes while nobody is asked.
+    try stand.attendance.attendance.dismiss(number, isUnable: false, for: try #require(second.agent).caller)
+    let third = try stand.attendance.attend(AttendanceStand.process(12))
+    #expect(third.take() == ["attending"])
+    stand.rooms.hands.pass(seconds: 61)
+    stand.rooms.run()
+    #expect(third.take() == ["unlock 1"] && prompted.ends.isEmpty)
     try stand.rooms.unlock()
     stand.rooms.run()
     #expect(prompted.ends == [.unlocked([.collection(.login)])])
@@ -197,9 +206,12 @@ import VaultModel
 
   @Test("of many programs is one question, which one unlock answers for all") func many() throws {
     let stand = try KeyringStand()
+    let agent = try stand.attendance.attend()
     try stand.keyring.lock(for: stand.program)
     let all = try (0..<8).map { _ in try Prompted(stand, .unlock([.collection(.login)])) }
     for prompted in all { prompted.begin() }
+    stand.attendance.turn()
+    #expect(agent.told.last == "unlock 8" && agent.numbers.count == 1)
     try stand.rooms.unlock()
     stand.rooms.run()
     #expect(all.allSatisfy { $0.ends == [.unlocked([.collection(.login)])] })
@@ -281,7 +293,37 @@ import VaultModel
     // A minute later it may be requested again.
     stand.rooms.hands.pass(seconds: 120)
     stand.rooms.run()
+    #expect(prompted.prompt?.awaited == "approval" && prompted.ends.isEmpty)
+    let (access, administrator) = (stand.rooms.access, stand.rooms.administrator)
+    access.add(.password, by: administrator, with: [])
+    _ = try access.give(
+      try Subject(parsing: "user:4711"), try ItemPattern("secret-service/login/*"), try Rights(parsing: "find,get"),
+      until: nil, for: administrator)
+    stand.rooms.run()
+    #expect(prompted.ends == [.unlocked([.item(path)])])
+  }
+
+  @Test("outlasts its request, which others of its subject push out, and makes it again") func pushedOut() throws {
+    let stand = try KeyringStand()
+    let path = try stand.make("v")
+    let program = AttendanceStand.process(60, uid: 4711)
+    let prompted = try Prompted(stand, .unlock([.item(path)]), by: program)
+    prompted.begin()
     #expect(prompted.prompt?.awaited == "approval")
+    let requests = RequestStand(stand.rooms)
+    let number = try #require(requests.pending.first).number
+    let others = try (0..<15).map { try requests.number("other/\($0)", program) }
+    #expect(requests.pending.map(\.number) == [number] + others)
+    stand.rooms.hands.pass(seconds: 10)
+    let last = try requests.number("other/15", program)
+    stand.rooms.run()
+    // So soon, the subject may make no further request.
+    #expect(requests.pending.map(\.number) == others + [last])
+    #expect(prompted.prompt?.awaited == "later" && prompted.ends.isEmpty)
+    stand.rooms.hands.pass(seconds: 16)
+    stand.rooms.run()
+    #expect(prompted.prompt?.awaited == "approval" && prompted.ends.isEmpty)
+    #expect(requests.pending.last?.target.name.text == "secret-service/login/\(path.element)")
   }
 
   @Test("asks nobody to unlock the vault for a program without rights, and names its collection truly")

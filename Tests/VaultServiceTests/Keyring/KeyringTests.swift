@@ -188,6 +188,19 @@ import VaultStore
     #expect(stand.take().filter { $0.hasPrefix("session") }.count == 5)
   }
 
+  @Test("keeps the session's items out of the store, and so out of each backup") func unstored() throws {
+    let stand = try KeyringStand()
+    let keychain = try stand.vault.keychain()
+    func stored() throws -> [String] {
+      try keychain.find(Query(within: nil), limit: 16, now: 2000).items.map(\.name.text)
+    }
+    let passing = try stand.make("passing", in: .session)
+    #expect(try stored().isEmpty && keychain.itemCount() == 0)
+    let path = try stand.make("v")
+    #expect(try stored() == ["secret-service/login/\(path.element)"] && keychain.itemCount() == 1)
+    #expect(try stand.value(passing) == "text/plain passing")
+  }
+
   @Test("finds what is to be replaced as it is at the end of the search", arguments: [CollectionID.login, .session])
   func overtaken(collection: CollectionID) throws {
     let stand = try KeyringStand()
@@ -255,6 +268,34 @@ import VaultStore
     #expect(stand.keyring.collections == [.login, .session])
     #expect(throws: KeyringFault.noSuchObject) { try stand.value(path) }
     #expect(throws: KeyringFault.readOnly) { try stand.keyring.remove(.login, for: stand.program) }
+  }
+
+  @Test("has `login` as its default again once the default collection is deleted") func standardRemoved() throws {
+    let stand = try KeyringStand()
+    let made = try stand.keyring.makeCollection("Work", isStandard: true, for: stand.program)
+    #expect(stand.keyring.collection(alias: "default") == made)
+    let removal = try stand.keyring.remove(made, for: stand.program)
+    while try !stand.keyring.step(removal, for: stand.program) {}
+    #expect(stand.keyring.collection(alias: "default") == .login)
+    try stand.restart()
+    #expect(stand.keyring.collection(alias: "default") == .login)
+    try stand.rooms.unlock()
+    #expect(stand.keyring.collection(alias: "default") == .login)
+  }
+
+  @Test("keeps the labels of the collections of the session and of the shared items, and these collections")
+  func fixed() throws {
+    var settings = VaultSettings()
+    settings.keyring.shares = [try ItemPattern("iot/*")]
+    let stand = try KeyringStand(settings)
+    for (collection, label) in [(CollectionID.session, "Session"), (CollectionID.shared, "Vault")] {
+      #expect(throws: KeyringFault.readOnly) {
+        try stand.keyring.set(label: "Mine", of: collection, for: stand.program)
+      }
+      #expect(throws: KeyringFault.readOnly) { try stand.keyring.remove(collection, for: stand.program) }
+      #expect(try stand.keyring.describe(collection, for: stand.program).label == label)
+      #expect(stand.keyring.has(collection))
+    }
   }
 
   @Test("has as many collections as were made, whatever their labels, and shows these to those who may find them")
@@ -436,18 +477,23 @@ import VaultStore
     #expect(try AuditTests.told(stand.rooms).filter { $0.hasPrefix("get ") } == ["get locked bank/pin"])
   }
 
-  @Test("keeps text as a password and anything else as a blob, as the last value has it") func kinds() throws {
+  @Test("keeps text as a password and anything else as a blob, as the last value has it, and requires no presence")
+  func kinds() throws {
     let stand = try KeyringStand()
     let path = try stand.make("text")
-    func kind() throws -> ItemKind? {
-      try stand.vault.openKeychain?.item(named: ItemName("secret-service/login/\(path.element)")).kind
+    func item() throws -> ItemInfo {
+      try stand.vault.keychain().item(named: ItemName("secret-service/login/\(path.element)"))
     }
+    func kind() throws -> ItemKind { try item().kind }
+    #expect(try item().policy.require == Requirement.none)
     #expect(try kind() == .password)
     let bytes = Keyring.Secret(SecretBox(RoomStand.secret([0xFF, 0])), contentType: "application/octet-stream")
     try stand.keyring.set(bytes, of: path, for: stand.program)
     #expect(try kind() == .blob)
     try stand.keyring.set(KeyringStand.secret("text"), of: path, for: stand.program)
     #expect(try kind() == .password)
+    try stand.keyring.set(KeyringStand.secret(""), of: path, for: stand.program)
+    #expect(try kind() == .blob)
   }
 
   @Test("keeps 1,000 items of the session, and 4 MiB of them") func sessionLimits() throws {
