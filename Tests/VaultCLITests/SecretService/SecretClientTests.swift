@@ -163,6 +163,20 @@ import VaultTesting
     try stand.unlock()
     let opened = try waiting.outcome()
     #expect(opened.output == "b'r'\n", "\(opened)")
+    try stand.restart()
+    let cold = try ["other", "none"].map { word in
+      try stand.begin(
+        "/usr/bin/python3", "-c",
+        prelude + """
+          found = list(secretstorage.search_items(bus, {'application': '\(word)'}))
+          assert len(found) == 1 and found[0].is_locked()
+          assert found[0].unlock() is False
+          print([item.get_secret() for item in secretstorage.search_items(bus, {'application': '\(word)'})])
+          """)
+    }
+    try stand.unlock()
+    let found = try cold.map { try $0.outcome() }
+    #expect(found.map(\.output) == ["[b'r']\n", "[]\n"], "\(found)")
   }
 
   @Test(
@@ -213,6 +227,40 @@ import VaultTesting
     let unlock = "printf '%s\\n' '\(password)' | \(Sandbox.path(of: "vault")) unlock --password-stdin"
     let outcome = try stand.run("/usr/bin/python3", script, unlock)
     #expect(outcome.status == 0 && outcome.output == "done\n", "\(outcome)")
+  }
+
+  @Test(
+    "libsecret waits for the first unlock, and finds what there is and nothing else",
+    .enabled(if: SecretServiceStand.hasModule("gi; gi.require_version('Secret', '1')"), "needs gir1.2-secret-1"))
+  func coldLibsecret() throws {
+    let stand = try SecretServiceStand()
+    defer { stand.close() }
+    let prelude = """
+      import gi
+      gi.require_version('Secret', '1')
+      from gi.repository import Secret
+      kinds = {'text': Secret.SchemaAttributeType.STRING}
+      schema = Secret.Schema.new('org.example.Test', Secret.SchemaFlags.NONE, kinds)
+
+      """
+    let stored = try stand.python(
+      prelude + """
+        print(Secret.password_store_sync(schema, {'text': 'a'}, Secret.COLLECTION_DEFAULT, 'label', 'first', None))
+        """)
+    #expect(stored == "True\n")
+    try stand.restart()
+    let search = """
+      flags = Secret.SearchFlags.ALL | Secret.SearchFlags.UNLOCK | Secret.SearchFlags.LOAD_SECRETS
+      service = Secret.Service.get_sync(Secret.ServiceFlags.NONE, None)
+      print([item.get_secret().get_text() for item in service.search_sync(schema, {'text': 'a'}, flags, None)])
+      """
+    let cold = try [
+      "print(Secret.password_lookup_sync(schema, {'text': 'a'}, None))",
+      "print(Secret.password_lookup_sync(schema, {'text': 'none'}, None))", search,
+    ].map { try stand.begin("/usr/bin/python3", "-c", prelude + $0) }
+    try stand.unlock()
+    let found = try cold.map { try $0.outcome() }
+    #expect(found.map(\.output) == ["first\n", "None\n", "['first']\n"], "\(found)")
   }
 
   // MARK: Conformance

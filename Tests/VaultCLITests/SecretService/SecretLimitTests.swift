@@ -15,10 +15,10 @@ import VaultTesting
         timeout=60, byte_arrays=True)
       except dbus.DBusException as error: return error.get_dbus_name().split('.')[-1]
     def open_session(bus): return call(bus, ROOT, 'OpenSession', 'sv', 'plain', '')
-    def create(bus, session, value, replace=False, **attributes):
+    def create(bus, session, value, replace=False, content='text/plain', **attributes):
       properties = {'org.freedesktop.Secret.Item.Attributes':
         dbus.Dictionary(attributes, signature='ss', variant_level=1)}
-      secret = dbus.Struct((session, dbus.ByteArray(b''), dbus.ByteArray(value), 'text/plain'), signature='oayays')
+      secret = dbus.Struct((session, dbus.ByteArray(b''), dbus.ByteArray(value), content), signature='oayays')
       return call(bus, ROOT + '/collection/login', 'CreateItem', 'a{sv}(oayays)b',
         dbus.Dictionary(properties, signature='sv'), secret, replace, interface='Collection')
     # Runs in another process, which waits at its end.
@@ -85,6 +85,29 @@ import VaultTesting
     #expect(out == "True\nInvalidArgs UnknownObject\nUnknownMethod\n" + wrong, "\(out)")
     let entries = try stand.sandbox.must(["audit", "-n", "100"])
     for call in all { #expect(entries.contains("secret-service: \(call)"), "\(call): \(entries)") }
+  }
+
+  @Test("an item has as much as a limit says and no more, and the default collection is one that there is")
+  func bounds() throws {
+    let stand = try SecretServiceStand()
+    defer { stand.close() }
+    let out = try stand.python(
+      Self.prelude + """
+        bus = connect()
+        session = open_session(bus)[1]
+        def make(value=b'v', **rest):
+          answer = create(bus, session, value, **rest)
+          print(answer if isinstance(answer, str) else 'made')
+        for count in 256, 257: make(**{f'n{i}': '' for i in range(count)})
+        # The name of the attribute counts, too.
+        for count in 65536, 65537: make(n='x' * (count - 1))
+        for count in 1 << 20, (1 << 20) + 1: make(bytes(count))
+        for count in 255, 256: make(content='x' * count)
+        print(call(bus, ROOT, 'SetAlias', 'so', 'default', '/'))
+        print(call(bus, ROOT, 'ReadAlias', 's', 'default') == ROOT + '/collection/login')
+        """)
+    let wanted = String(repeating: "made\nLimitsExceeded\n", count: 4) + "NoSuchObject\nTrue\n"
+    #expect(out == wanted, "\(out)")
   }
 
   @Test("a long label is refused before a prompt keeps it") func label() throws {

@@ -7,16 +7,23 @@ import VaultTesting
 @Suite("A prompt on the session bus") struct SecretPromptTests {
   /// A vault that is served on a bus, cold; a Python program drives it together with its clients.
   final class Stand {
+    /// The store that the daemon finds when it starts.
+    enum Store { case sound, missing, unreadable }
+
     let sandbox: Sandbox
     let bus: PrivateBus
 
-    init(_ settings: String = "") throws {
+    init(_ settings: String = "", _ store: Store = .sound) throws {
       sandbox = try Sandbox()
       bus = try PrivateBus(.session, in: sandbox)
       try sandbox.configure("pam-service = vault-test-none\nsecret-service = on\n" + settings)
       try sandbox.startDaemon()
+      guard store != .missing else { return }
       try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
       try sandbox.stopDaemon()
+      if store == .unreadable {
+        try Data(repeating: 0xA5, count: 4096).write(to: URL(fileURLWithPath: sandbox.store + "/vault.db"))
+      }
       try sandbox.startDaemon()
     }
 
@@ -94,8 +101,9 @@ import VaultTesting
           properties = {'org.freedesktop.Secret.Item.Attributes':
             dbus.Dictionary(attributes, signature='ss', variant_level=1)}
           secret = dbus.Struct((session, dbus.ByteArray(b''), dbus.ByteArray(value), 'text/plain'), signature='oayays')
-          return self.call(where, 'CreateItem', 'a{sv}(oayays)b', dbus.Dictionary(properties, signature='sv'), secret,
-            False, interface='Collection')[0]
+          made = self.call(where, 'CreateItem', 'a{sv}(oayays)b', dbus.Dictionary(properties, signature='sv'), secret,
+            False, interface='Collection')
+          return made if isinstance(made, str) else made[0]
         def find(self, attributes): return self.call(ROOT, 'SearchItems', 'a{ss}', attributes)
         def property(self, path, name, interface='Item'):
           try:
