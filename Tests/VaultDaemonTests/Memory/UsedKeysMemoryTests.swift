@@ -101,6 +101,8 @@ struct UsedKeysMemoryTests {
         for algorithm in ["HS256", "HS512"] {
           let reply = try client.call("Mac", ["name": name, "data": data, "algorithm": algorithm])
           let mac = try #require(reply.string("mac"), "\(reply)")
+          // The search looks for the base64 of these bytes, too.
+          secrets["\(name), \(algorithm) \(round)"] = Array(try #require(Data(base64Encoded: mac)))
           let compared = try client.call("Mac", ["name": name, "data": data, "algorithm": algorithm, "mac": mac])
           #expect(compared.parameters["valid"] as? Bool == true)
         }
@@ -122,7 +124,7 @@ struct UsedKeysMemoryTests {
     return secrets
   }
 
-  @Test("of keys from elsewhere, of what they signed and of the tokens they made a lock leaves nothing")
+  @Test("of keys from elsewhere, of what they signed, and of the hashes and tokens they made, a lock leaves nothing")
   func given() throws {
     let sandbox = try unlocked()
     defer { sandbox.close() }
