@@ -25,7 +25,13 @@ extension WireSubject {
     } read: { value, frame throws(ParameterError) in
       try frame.content(value.value, value.data)
     },
-    WireSubject("Mac.out", Wire.MacReply(name: "a", version: 1, mac: "bWFj", valid: true)),
+    WireSubject(
+      "Mac.out", Wire.MacReply(name: "a", version: 1, valid: true), [Array("bWFj".utf8)]
+    ) { value, writer, mac in
+      value.write(to: &writer, secret: mac)
+    } read: { value, frame throws(ParameterError) in
+      value.mac.flatMap { frame.secret($0) }
+    },
     WireSubject(
       "IssueToken.in",
       Wire.IssueTokenParameters(

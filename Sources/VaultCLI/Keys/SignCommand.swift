@@ -56,7 +56,10 @@ struct SignCommand: ParsableCommand {
       throw AlgorithmName.explained(error, algorithm, of: Self.algorithms, name)
     }
     if globals.json { return try Output.json(reply) }
-    try format.write(joseForm: reply.signature, usualForm: reply.der ?? reply.signature, "signature")
+    guard let bytes = [UInt8](base64: format == .jose ? reply.signature : reply.der ?? reply.signature) else {
+      throw Failure(.software, "the daemon's answer is not base64")
+    }
+    try format.write(unsafe bytes.span.bytes, "signature")
   }
 }
 
@@ -100,23 +103,38 @@ struct MACCommand: ParsableCommand {
   func run() throws {
     let compared = try verify.map(Self.base64)
     let message = try MessageInput.read(file)
+    let hash = try hash(of: message, comparing: compared)
+    guard compared == nil else {
+      if globals.json { try Output.json(hash.reply) }
+      guard hash.reply.valid == true else {
+        throw Failure(.invalid, "the hash is not that of the message under \(Printable.quoted(name))")
+      }
+      return
+    }
+    switch hash.bytes {
+    case .some(let bytes):
+      try bytes.withBytes { bytes throws(Failure) in
+        guard globals.json else { return try format.write(bytes, "hash") }
+        try Output.json { object in
+          object.add("name", hash.reply.name)
+          object.add("version", hash.reply.version)
+          SignatureFormat.base64.text(of: bytes).withBytes { object.add("mac", secret: $0) }
+        }
+      }
+    case .none: throw Failure(.software, "the daemon's answer has no hash")
+    }
+  }
+
+  private func hash(
+    of message: borrowing SecretBuffer, comparing compared: String?
+  ) throws(Failure) -> KeyedHash {
     let session = try Session(globals)
-    let reply: Wire.MacReply
     do throws(Failure) {
-      reply = try key.use(session, for: "vault mac \(name)") { vault in
+      return try key.use(session, for: "vault mac \(name)") { vault in
         try vault.mac(name, message, algorithm: algorithm, comparing: compared, key.wait)
       }
     } catch {
       throw AlgorithmName.explained(error, algorithm, of: Self.algorithms, name)
-    }
-    if globals.json { try Output.json(reply) }
-    if compared != nil {
-      guard reply.valid == true else {
-        throw Failure(.invalid, "the hash is not that of the message under \(Printable.quoted(name))")
-      }
-    } else if !globals.json {
-      let code = reply.mac ?? ""
-      try format.write(joseForm: code, usualForm: code, "hash")
     }
   }
 
@@ -158,21 +176,27 @@ private enum AlgorithmName {
 enum SignatureFormat: String, ExpressibleByArgument, CaseIterable {
   case raw, hex, base64, jose
 
-  /// Writes a signature or hash. Both forms are given in base64.
+  /// Returns a signature or hash in this format.
+  func text(of bytes: RawSpan) -> SecretBuffer {
+    var text = SecretBuffer()
+    switch self {
+    case .raw: text.append(bytes)
+    case .hex: for index in 0..<bytes.byteCount { text.append(utf8: [bytes.byte(index)].hex) }
+    case .base64: text.append(count: Base64.encodedCount(bytes.byteCount)) { Base64.encode(bytes, into: &$0) }
+    case .jose: text.append(count: Base64URL.encodedCount(bytes.byteCount)) { Base64URL.encode(bytes, into: &$0) }
+    }
+    return text
+  }
+
+  /// Writes a signature or hash, in a line of its own if it is text.
   ///
   /// - Parameter what: the word for it.
-  func write(joseForm: String, usualForm: String, _ what: String) throws {
-    let text = self == .jose ? joseForm : usualForm
-    guard let bytes = [UInt8](base64: text) else { throw Failure(.software, "the daemon's answer is not base64") }
-    switch self {
-    case .raw:
-      if Output.isTerminal {
-        throw Failure(.usage, "the \(what) is bytes, and this is a terminal", "give --format base64, or redirect it")
-      }
-      try Output.write(unsafe bytes.span.bytes)
-    case .hex: try Output.line(bytes.hex)
-    case .base64: try Output.foreign(text)
-    case .jose: try Output.line(bytes.base64url)
+  func write(_ bytes: RawSpan, _ what: String) throws(Failure) {
+    if self == .raw, Output.isTerminal {
+      throw Failure(.usage, "the \(what) is bytes, and this is a terminal", "give --format base64, or redirect it")
     }
+    var output = text(of: bytes)
+    if self != .raw { output.append(UInt8(ascii: "\n")) }
+    try output.withBytes { output throws(Failure) in try Output.write(output) }
   }
 }

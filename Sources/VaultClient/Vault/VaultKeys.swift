@@ -9,6 +9,14 @@ public struct IssuedToken: ~Copyable, Sendable {
   public let text: SecretBuffer
 }
 
+/// A keyed hash that wipes itself, or the result of a comparison.
+public struct KeyedHash: ~Copyable, Sendable {
+  /// The item's name and everything about the hash except its bytes.
+  public let reply: Wire.MacReply
+  /// The 32 or 64 bytes of the hash; nil if the call compared one.
+  public let bytes: SecretBuffer?
+}
+
 // Keys that are used without being read.
 extension Vault {
   /// The wait of a call that uses a key.
@@ -50,15 +58,21 @@ extension Vault {
   public func mac(
     _ name: String, _ message: borrowing SecretBuffer, algorithm: String? = nil, comparing mac: String? = nil,
     _ wait: KeyWait = KeyWait()
-  ) throws(ClientError) -> Wire.MacReply {
-    try call(.mac, again: true, wait: wait.longest) { writer in
+  ) throws(ClientError) -> KeyedHash {
+    let response = try call(.mac, again: true, wait: wait.longest) { writer in
       message.withBytes { message in
         Wire.MacParameters(
           name: name, algorithm: algorithm, mac: mac, waitMilliseconds: wait.wait?.milliseconds, reason: reason,
           interactive: attended, expired: wait.expired ? true : nil, ask: wait.ask ? true : nil
         ).write(to: &writer, secret: message)
       }
-    }.decode()
+    }
+    let reply: Wire.MacReply = try response.decode()
+    do throws(ParameterError) {
+      return KeyedHash(reply: reply, bytes: try response.frame.content(nil, reply.mac))
+    } catch {
+      throw .protocolViolation("parameter mac")
+    }
   }
 
   /// Returns a new token from the item `name`, whose use is `jwt`.

@@ -1,13 +1,14 @@
-internal import VaultBytes
 package import VaultCore
 package import VaultModel
 internal import VaultSigning
 internal import VaultStore
 
 /// A keyed hash, or the result of comparing one.
-package struct MadeMAC: Sendable {
-  package enum Result: Sendable {
-    case code([UInt8])
+package struct MadeMAC: ~Copyable {
+  package enum Result: ~Copyable {
+    /// The hash: 32 or 64 bytes.
+    case code(SecureBytes)
+    /// The result of a comparison.
     case isValid(Bool)
   }
 
@@ -30,7 +31,7 @@ extension Items {
   /// - Throws: the reason why there is no result.
   package func mac(
     _ reading: Reading, _ message: borrowing SecureBytes, _ algorithm: String?, comparing code: [UInt8]?,
-    _ answer: (MadeMAC) -> Void
+    _ answer: (borrowing MadeMAC) -> Void
   ) throws(Refusal) -> Wait? {
     guard let hash = Self.hashes[algorithm ?? "HS256"] else { throw .invalid("algorithm") }
     let detail = code == nil ? "keyed hash" : "comparison of a keyed hash"
@@ -54,7 +55,7 @@ extension Items {
     let accessible = item.policy.accessible
     do throws(SigningError) {
       guard let code else {
-        let made = try HMAC.withCode(of: message, key: key, hash) { $0.array }
+        let made = try HMAC.withCode(of: message, key: key, hash) { SecureBytes(copying: $0) }
         return .success(MadeMAC(version: version, accessible: accessible, result: .code(made)))
       }
       // Bytes have no padding.

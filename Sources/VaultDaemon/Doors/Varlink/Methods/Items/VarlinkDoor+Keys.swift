@@ -43,12 +43,20 @@ extension VarlinkDoor {
         [items] connection throws(Refusal) in
         let reading = Reading(name, evenExpired: call.expired ?? false, for: connection.caller, said)
         return try items.mac(reading, message.bytes, call.algorithm, comparing: code) { made in
-          var reply = Wire.MacReply(name: name.text, version: made.version)
+          let content = ReplyContent(made.accessible)
           switch made.result {
-          case .code(let code): reply.mac = code.base64
-          case .isValid(let isValid): reply.valid = isValid
+          case .code(let code):
+            let text = code.withBytes { bytes in
+              SecureBytes(count: Base64.encodedCount(bytes.byteCount)) { Base64.encode(bytes, into: &$0) }
+            }
+            let reply = Wire.MacReply(name: name.text, version: made.version)
+            connection.reply(content: content) { writer in
+              text.withBytes { reply.write(to: &writer, secret: $0) }
+            }
+          case .isValid(let isValid):
+            connection.reply(
+              Wire.MacReply(name: name.text, version: made.version, valid: isValid), content: content)
           }
-          connection.reply(reply, content: ReplyContent(made.accessible))
         }
       }
       send(mac, connection)
