@@ -19,8 +19,8 @@ package enum Refusal: Error, Equatable {
   /// Administrators are asked by the request of this number, and have not answered yet.
   case unapproved(QuestionNumber)
   /// Another call has used the approval for which this one waited, and nobody has answered the request of this number,
-  /// which followed.
-  case approvalLost(QuestionNumber)
+  /// which followed; nil if nobody is asked again, because the caller has made too many requests, for example.
+  case approvalLost(QuestionNumber?)
   /// There is no such item. If `isVerified`, the store was found whole, so nobody has taken the item away.
   case noSuchItem(String, isVerified: Bool)
   case noSuchVersion(String, Int)
@@ -92,7 +92,8 @@ package enum Refusal: Error, Equatable {
     case .unshown: "nobody has shown presence in time"
     case .unanswered: "no administrator has answered in time"
     case .unapproved: "an administrator was asked, and has not approved this yet"
-    case .approvalLost: "another call has used the approval, and nobody has answered the request that followed"
+    case .approvalLost(.some): "another call has used the approval, and nobody has answered the request that followed"
+    case .approvalLost(.none): "another call has used the approval, and nobody can be asked again now"
     case .noSuchItem: VaultError.noSuchItem.text
     case .noSuchVersion(_, let number): VaultError.noSuchVersion(number).text
     case .noSuchSlot(let id): "there is no slot \(id)"

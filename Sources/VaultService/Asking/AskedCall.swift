@@ -135,7 +135,10 @@ package final class AskedCall {
     do throws(Refusal) {
       guard let next = try call(event) else { return callOff() }
       if !isOver { try hold(next) }
-    } catch { end(error) }
+    } catch {
+      // A refusal that says more, such as an administrator's denial, stays as it is.
+      end(hasLostApproval && error == asking.items.denied ? .approvalLost(nil) : error)
+    }
   }
 
   private func end(_ refusal: Refusal) {

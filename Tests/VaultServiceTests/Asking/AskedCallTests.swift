@@ -4,7 +4,7 @@ import VaultModel
 @testable import VaultService
 
 @Suite("A call that waits for a person") struct AskedCallTests {
-  /// A call that answers itself once every event of a list has come, and the outcome so far.
+  /// A call that ends itself once every event of a list has come, and the outcome so far.
   private final class Asked {
     /// The events for which the call waits, one after the other.
     var waits: [Wait]
@@ -13,16 +13,19 @@ import VaultModel
     var isConnected = true
     private(set) var call: AskedCall?
     private(set) var isWaiting = false
+    private let last: () throws(Refusal) -> Wait?
 
+    /// - Parameter last: makes the call once every event has come; without it, the call is answered then.
     init(
-      _ stand: AttendanceStand, _ waits: [Wait], _ patience: Patience, _ caller: Caller = AttendanceStand.process(50)
+      _ stand: AttendanceStand, _ waits: [Wait], _ patience: Patience, _ caller: Caller = AttendanceStand.process(50),
+      last: @escaping () throws(Refusal) -> Wait? = { nil }
     )
       throws
     {
-      self.waits = waits
+      (self.waits, self.last) = (waits, last)
       let (about, asking) = (AskedCall.About(.get, "a"), stand.rooms.rooms.asking)
       call = AskedCall.begin(about, for: caller, in: asking) { () throws(Refusal) in
-        answer(nil)
+        try answer(nil)
       } refuse: {
         refusals.append($0)
       } kept: {
@@ -30,7 +33,7 @@ import VaultModel
           caller, patience, about: about, saying: { Said(purpose: "to work") },
           isStillAsking: { [unowned self] in isConnected })
         return AskedCall(terms, in: asking, Line(of: caller.uid)) { [unowned self] event throws(Refusal) in
-          answer(event)
+          try answer(event)
         } refuse: { [unowned self] in
           refusals.append($0)
         }
@@ -38,9 +41,9 @@ import VaultModel
       isWaiting = call != nil
     }
 
-    private func answer(_ event: Wait?) -> Wait? {
+    private func answer(_ event: Wait?) throws(Refusal) -> Wait? {
       events.append(event)
-      return waits.isEmpty ? nil : waits.removeFirst()
+      return try waits.isEmpty ? last() : waits.removeFirst()
     }
   }
 
@@ -168,6 +171,56 @@ import VaultModel
     #expect(
       Refusal.approvalLost(7).reason
         == "another call has used the approval, and nobody has answered the request that followed")
+  }
+
+  @Test("is told that its approval was used up, too, if nobody can be asked again") func usedUpAtLimit() throws {
+    let stand = try AttendanceStand(system: true)
+    let requests = RequestStand(stand.rooms)
+    let caller = AttendanceStand.process(60, uid: 990)
+    // These are as many requests as one subject may make at once.
+    let names = (0..<Requests.mostOfOne).map { "a\($0)" }
+    for name in names { try stand.rooms.set(name) }
+    let numbers = try names.map { try requests.number($0, caller) }
+    let name = try ItemName(names[0])
+    func ask() throws(Refusal) -> Wait? {
+      try stand.rooms.items.get(name, for: caller, Said(purpose: "to work")) { _, _, _ in }
+    }
+    let asked = try Asked(stand, [.approval(numbers[0])], Self.soon(stand, asks: false), caller, last: ask)
+    try requests.approve(numbers[0])
+    #expect(try ask() == nil)
+    stand.rooms.run()
+    #expect(asked.events == [nil, .approval(numbers[0])] && asked.refusals == [.approvalLost(nil)])
+    #expect(
+      Refusal.approvalLost(nil).reason == "another call has used the approval, and nobody can be asked again now")
+    // A denial says more.
+    let denied = try Asked(stand, [.approval(numbers[1])], Self.soon(stand, asks: false), caller) {
+      () throws(Refusal) in throw .denied("an administrator has denied this")
+    }
+    try requests.approve(numbers[1])
+    #expect(try requests.ask(names[1], caller) == .served)
+    stand.rooms.run()
+    #expect(denied.refusals == [.denied("an administrator has denied this")])
+  }
+
+  @Test("is told that its approval was used up, too, if the last agent leaves while a person is asked again")
+  func usedUpWithoutAgent() throws {
+    let stand = try AttendanceStand(system: true)
+    try stand.rooms.set("a")
+    let agent = try stand.attend(AttendanceStand.process(10, uid: 0))
+    let (caller, name) = (AttendanceStand.process(60, uid: 990), try ItemName("a"))
+    func ask() throws(Refusal) -> Wait? {
+      try stand.rooms.items.get(name, for: caller, Said(purpose: "to work")) { _, _, _ in }
+    }
+    guard case .approval(let number)? = try ask() else { throw RequestStand.RequestStandError() }
+    let asked = try Asked(stand, [.approval(number)], Self.soon(stand, 9000, asks: true), caller, last: ask)
+    _ = try stand.rooms.access.approve(number, ApprovalTerms(), for: stand.rooms.administrator)
+    #expect(try ask() == nil)
+    stand.rooms.run()
+    guard case .approval(let next)? = asked.call?.wait else { throw RequestStand.RequestStandError() }
+    #expect(next != number && asked.refusals.isEmpty)
+    stand.leave(agent)
+    stand.rooms.run()
+    #expect(asked.refusals == [.approvalLost(next)])
   }
 
   @Test("that waits in any case for an approval has its place among the askers, and is told that a person put it off")

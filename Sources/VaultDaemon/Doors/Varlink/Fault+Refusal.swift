@@ -51,8 +51,8 @@ extension Fault {
     case .weakSecret(let reason): self = .weakSecret(reason: reason)
     case .tooLarge(let limit): self = .tooLarge(limit: limit)
     case .tooMuch(let reason): self = .tooMuch(reason: reason)
-    case .unapproved(let number), .approvalLost(let number):
-      self = .denied(reason: refusal.reason, request: number.value)
+    case .unapproved(let number): self = .denied(reason: refusal.reason, request: number.value)
+    case .approvalLost(let number): self = .denied(reason: refusal.reason, request: number?.value)
     case .denied(let reason): self = .denied(reason: reason, request: nil)
     case .corrupt(let reason, let isNewer, let advice):
       self = .corrupt(reason: reason, newer: isNewer, advice: advice)
