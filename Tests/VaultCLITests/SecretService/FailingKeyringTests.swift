@@ -41,7 +41,7 @@ private final class FailingStand {
 
   /// A Secret Service with a collection of three items.
   private static let keyring = #"""
-    import os, sys, dbus, dbus.service, dbus.mainloop.glib
+    import os, sys, time, dbus, dbus.service, dbus.mainloop.glib
     from gi.repository import GLib
     way = sys.argv[1]
     dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
@@ -72,6 +72,7 @@ private final class FailingStand {
         for path in items:
           number = int(path.split('/')[-1])
           count['get'] += 1
+          if way == 'slow': time.sleep(1.1)
           if way == 'read' and count['get'] == 2: os._exit(0)
           if way == 'secret' and number == 2: fail('org.example.Broken')
           if way == 'locked' and number == 2: continue
@@ -91,6 +92,8 @@ private final class FailingStand {
         if way == 'long': return dict(table, Items=paths([LOGIN + '/1' * 600]))
         if way != 'items': table['Items'] = paths([LOGIN + '/%d' % n for n in (1, 2, 3) if n not in deleted])
         return table
+      @dbus.service.method(I + 'Collection', in_signature='a{ss}', out_signature='ao')
+      def SearchItems(self, attributes): return paths([LOGIN + '/' + attributes['n']])
     class Item(Object):
       def __init__(self, number): super().__init__(bus, LOGIN + '/%d' % number); self.number = number
       def all(self):
@@ -193,5 +196,18 @@ struct FailingKeyringTests {
       #expect(outcome.output.contains(#""failed":[{"collection":"Login","label":"/org/freedesktop/secrets/"#), "\(way)")
     }
     if way == "items" || way == "long" { #expect(outcome.output.contains(#""problem":""#), "\(way)") }
+  }
+
+  @Test("shows on a terminal how far a copy from it and one to it have come, and nothing of that is left at the end")
+  func slow() throws {
+    let stand = try FailingStand("slow")
+    for words in [["import", "--from"], ["export", "--to"]] {
+      let terminal = try Terminal(stand.sandbox, words + ["secret-service", "--yes"])
+      try terminal.expect("\r\u{1B}[Kcopying [")
+      try terminal.expect(" of 3 items\r\u{1B}[K")
+      #expect(try terminal.wait() == 0, "\(terminal.screen)")
+      let rest = try #require(terminal.screen.components(separatedBy: "\u{1B}[K").last)
+      #expect(rest.contains("3 items") && !rest.contains("copying"), "\(terminal.screen)")
+    }
   }
 }

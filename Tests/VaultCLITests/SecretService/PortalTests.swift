@@ -257,8 +257,11 @@ import VaultTesting
   private func startPortal(on stand: SecretPromptTests.Stand) throws {
     let portals = stand.sandbox.root + "/portals"
     try FileManager.default.createDirectory(atPath: portals, withIntermediateDirectories: true)
+    // Debian's file names the object and the interface that a vault serves, too.
+    let debian = "/usr/share/xdg-desktop-portal/portals/gnome-keyring.portal"
     let names = "DBusName=org.freedesktop.secrets\nInterfaces=org.freedesktop.impl.portal.Secret\nUseIn=gnome\n"
-    try Data("[portal]\n\(names)".utf8).write(to: URL(fileURLWithPath: portals + "/vault.portal"))
+    let text = (try? String(contentsOfFile: debian, encoding: .utf8)) ?? "[portal]\n\(names)"
+    try Data(text.utf8).write(to: URL(fileURLWithPath: portals + "/gnome-keyring.portal"))
     let libraries = try FileManager.default.contentsOfDirectory(atPath: Self.folder + "/usr/lib").map {
       "\(Self.folder)/usr/lib/\($0)"
     }

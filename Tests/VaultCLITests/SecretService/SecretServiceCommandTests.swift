@@ -210,14 +210,28 @@ private final class DesktopStand {
     let stand = try DesktopStand()
     let keyring = try OtherKeyring(in: stand.sandbox, on: stand.bus)
     for number in 1...3 { try store(stand, "host\(number)", "value\(number)") }
+    func python(_ script: String) throws -> Outcome {
+      try stand.sandbox.run("-B", "-c", TransferStand.functions + script, program: "/usr/bin/python3")
+    }
+    let made = try python(
+      """
+      work = collection('Work')
+      item(work, 'w', {'server': 'work'}, b'at work')
+      service.SetAlias('default', work)
+      """)
+    try #require(made.status == 0, "\(made)")
     let enabled = try stand.service("enable")
     #expect(enabled.status == 75 && enabled.errors.contains("still owns \(OtherKeyring.name)"), "\(enabled)")
-    #expect(enabled.output.contains("3 items copied"), "\(enabled)")
+    #expect(enabled.output.contains("3 items copied") && enabled.output.contains("1 item copied"), "\(enabled)")
     #expect(try keyring.count() == 3)
     try keyring.end()
     try stand.sandbox.must(["reload"])
     try wait(for: "the name") { try stand.service("status").status == 0 }
     for number in 1...3 { #expect(try lookup(stand, "host\(number)") == "value\(number)") }
+    #expect(try lookup(stand, "work") == "at work")
+    // The default collection there is the default one here.
+    let kept = try python("print(get(service.ReadAlias('default'), 'Collection', 'Label'))")
+    #expect(kept.output == "Work\n", "\(kept)")
   }
 
   @Test("on a terminal, the other keyring is ended at the end, with what programs have stored there meanwhile")
@@ -260,8 +274,11 @@ private final class DesktopStand {
     try keyring.lock()
     let before = try stand.files()
     let enabled = try stand.service("enable")
-    #expect(enabled.status != 0 && enabled.errors.contains("--without-copy leaves them there"), "\(enabled)")
+    let loss = "--without-copy leaves them there, and a browser then loses its cookies and logins"
+    #expect(enabled.status != 0 && enabled.errors.contains(loss), "\(enabled)")
     #expect(try !enabled.output.contains("set up") && stand.files() == before, "\(enabled)")
+    let help = try stand.service("enable", "--help").output.split(whereSeparator: \.isWhitespace)
+    #expect(help.joined(separator: " ").contains("and loses the cookies and logins that it has encrypted"), "\(help)")
   }
 
   @Test("disable tells how to copy back whichever program has the name, and without a daemon") func elsewhereNow()

@@ -72,7 +72,8 @@ final class TransferStand {
     try python("dump()", on: bus).split(separator: "\n").map(String.init)
   }
 
-  private static let functions = #"""
+  /// The functions of ``python(_:on:)``.
+  static let functions = #"""
     import dbus, hashlib
     bus = dbus.SessionBus()
     NAME, ROOT, P = 'org.freedesktop.secrets', '/org/freedesktop/secrets', 'org.freedesktop.DBus.Properties'
