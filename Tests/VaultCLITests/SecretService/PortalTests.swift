@@ -108,6 +108,27 @@ import VaultTesting
       ])
   }
 
+  @Test("a question about many items names the programs whose secrets are among them, up to twenty")
+  func many() throws {
+    let stand = try SecretPromptTests.Stand()
+    let out = try python(
+      """
+      portal, client = Portal(), Client()
+      unlock()
+      def remove():
+        words = ['vault', 'rm', 'secret-service/login/']
+        done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        named = [n for n in range(22) if f'org.example.A{n} could not read its own data any more' in done.stderr]
+        print(done.returncode, len(named), 'and 2 more programs' in done.stderr)
+      for n in range(20): client.make({'n': str(n)}, b'v')
+      portal.retrieve('org.example.A0')
+      remove()
+      for n in range(1, 22): portal.retrieve(f'org.example.A{n}')
+      remove()
+      """, at: stand)
+    #expect(out == ["75 1 False", "75 20 True"])
+  }
+
   @Test("waits while the vault is cold, for an unlock, a refusal, or the end of the program") func waits() throws {
     let stand = try SecretPromptTests.Stand()
     let out = try python(
