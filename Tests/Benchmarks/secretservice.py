@@ -1,8 +1,8 @@
 """The Secret Service: vault beside gnome-keyring with an encrypted keyring, each on a private bus of its own."""
 
-import json, os, subprocess, sys, time
+import json, os, re, signal, statistics, subprocess, sys, time
 from report import BIN, IDLE_SECONDS, PROGRAMS, ROUNDS, SECONDS, TRIES, line, measure, ratio
-from world import Desktop, LargeKeyring, MessageBus, Vault, await_name, voluntary_switches
+from world import SECRETS, Desktop, LargeKeyring, MessageBus, Vault, await_name, call_bus, voluntary_switches
 
 SIZES = (10, 50) if TRIES else (10, 1_000, 10_000)
 FEW, MANY = SIZES[0], SIZES[-1]
@@ -132,8 +132,34 @@ def at_rest(sandbox):
     line(f"wake-ups in {time.monotonic() - began:.0f} s", wakes, "= 0", wakes == 0)
 
 
+def activation(sandbox):
+    """A bus that starts the daemon for a program's first call, which needs no unlock."""
+    print(f"\na daemon that the bus starts, {AT_REST} items")
+    folder = sandbox.folder("started")
+    vault = Vault(BIN, folder, "secret-service = on\n")
+    sandbox.adopt(MessageBus(folder, "bus", vault))
+    sandbox.adopt(vault).fill(AT_REST)
+    vault.stop()
+    command = ["dbus-send", "--session", "--print-reply", f"--dest={SECRETS}", "/org/freedesktop/secrets",
+               "org.freedesktop.Secret.Service.ReadAlias", "string:default"]
+    times = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        said = subprocess.run(command, env=vault.environment, check=True, stdout=subprocess.PIPE).stdout
+        times.append((time.perf_counter() - began) * 1000)
+        pid = int(re.search(rb"uint32 (\d+)", call_bus(vault.environment, "GetConnectionUnixProcessID", SECRETS))[1])
+        os.kill(pid, signal.SIGTERM)
+        while os.path.exists(f"/proc/{pid}"):
+            time.sleep(0.01)
+        if Service.collection.encode() not in said:
+            sys.exit(f"bench: ReadAlias says {said}")
+    took = statistics.median(times)
+    line("the first call, with the start of the daemon", took, "<= 1000", took <= 1000, "ms")
+
+
 def run(sandbox):
     at_rest(sandbox)
+    activation(sandbox)
     print("\nthe Secret Service, beside gnome-keyring")
     for count in SIZES:
         both = Both(sandbox, count)

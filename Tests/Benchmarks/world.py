@@ -3,6 +3,8 @@
 import glob, json, os, re, shutil, signal, socket, subprocess, tempfile, time
 
 PASSWORD = "bench-password-0123"
+# The name of the Secret Service on the bus.
+SECRETS = "org.freedesktop.secrets"
 
 
 def clean_environment(folder):
@@ -196,18 +198,24 @@ class Vault(Server):
 
 
 class MessageBus(Server):
-    """A bus without service directories, at `name` in `folder`."""
+    """A bus at `name` in `folder`, which starts no program but a vault of its own, if it is given one."""
 
-    def __init__(self, folder, name):
-        self.path = os.path.join(folder, name)
+    def __init__(self, folder, name, vault=None):
+        self.path, self.vault = os.path.join(folder, name), vault
 
     def open(self):
+        services = ""
+        if self.vault:
+            os.mkdir(self.path + ".services")
+            with open(os.path.join(self.path + ".services", f"{SECRETS}.service"), "w") as file:
+                file.write(f"[D-BUS Service]\nName={SECRETS}\nExec={' '.join(self.vault.command)} --activated\n")
+            services = f"<servicedir>{self.path}.services</servicedir>"
         with open(self.path + ".conf", "w") as file:
-            file.write(f"""<busconfig><type>session</type><listen>unix:path={self.path}</listen>
+            file.write(f"""<busconfig><type>session</type><listen>unix:path={self.path}</listen>{services}
               <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
               <allow own="*"/></policy></busconfig>""")
         self.start(["dbus-daemon", "--config-file", self.path + ".conf", "--nofork", "--print-address"],
-                   stdout=subprocess.PIPE)
+                   stdout=subprocess.PIPE, env=self.vault.environment if self.vault else None)
         self.process.stdout.readline()
 
 
@@ -243,13 +251,16 @@ class Desktop(Server):
             bus.stop()
 
 
-def await_name(environment, name="org.freedesktop.secrets"):
+def call_bus(environment, member, name):
+    """What the bus itself answers about a name, as dbus-send prints it."""
+    return subprocess.run(
+        ["dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
+         f"org.freedesktop.DBus.{member}", f"string:{name}"], env=environment, stdout=subprocess.PIPE, check=True).stdout
+
+
+def await_name(environment, name=SECRETS):
     for _ in range(2000):
-        answer = subprocess.run(
-            ["dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
-             "org.freedesktop.DBus.NameHasOwner", f"string:{name}"],
-            env=environment, stdout=subprocess.PIPE, check=True).stdout
-        if b"boolean true" in answer:
+        if b"boolean true" in call_bus(environment, "NameHasOwner", name):
             return
         time.sleep(0.05)
     raise RuntimeError(f"nobody takes the name {name} on the bus")
