@@ -50,10 +50,24 @@ import VaultTesting
         end()
         for _ in range(1000): call(mine, open_session(mine)[1], 'Close', interface='Session')
         print(isinstance(open_session(mine), tuple))
-        print(all(isinstance(open_session(mine), tuple) for _ in range(10_000)), type(open_session(connect())).__name__)
+        driver = 'org.freedesktop.DBus'
+        pid = mine.call_blocking(driver, '/', driver, 'GetConnectionUnixProcessID', 's', (NAME,))
+        def room():
+          status = dict(line.split(':', 1) for line in open(f'/proc/{pid}/status'))
+          # Only root may look at the descriptors of a daemon.
+          try: count = len(os.listdir(f'/proc/{pid}/fd'))
+          except PermissionError: count = 0
+          return int(status['VmRSS'].split()[0]), count
+        # As many sessions as a connection may have
+        for _ in range(128): open_session(mine)
+        kilobytes, descriptors = room()
+        print(all(isinstance(open_session(mine), tuple) for _ in range(10_000)))
+        after = room()
+        print(after[0] - kilobytes < 1000 or after, after[1] <= descriptors or after)
+        print(type(open_session(connect())).__name__)
         """)
     // Its own oldest sessions give way.
-    #expect(out == "640\nTrue None\nTrue\nTrue tuple\n", "\(out)")
+    #expect(out == "640\nTrue None\nTrue\nTrue\nTrue True\ntuple\n", "\(out)")
   }
 
   private static let ofService = [
