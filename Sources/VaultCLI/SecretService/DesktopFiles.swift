@@ -120,6 +120,10 @@ struct DesktopFiles {
     Type=exec
     ExecStart=\(command)
     ExecReload=/bin/kill -HUP $MAINPID
+    # Programs whose prompts wait call nobody when the daemon was killed.
+    Restart=on-failure
+    # Another daemon, or the settings, keep it from this session, and starting it again changes neither.
+    RestartPreventExitStatus=69 73 78
     UMask=0077
     LimitCORE=0
     LimitMEMLOCK=64M

@@ -99,6 +99,26 @@ private final class DesktopStand {
     #expect(try stand.files() == before)
   }
 
+  @Test("the unit that enable writes keeps others out as the daemon's own does, and comes back when it is killed")
+  func unit() throws {
+    let stand = try DesktopStand()
+    #expect(try stand.service("enable").status == 0)
+    let name = "data/systemd/user/vault-secret-service.service"
+    let lines = Set(try stand.read(name).split(separator: "\n").map(String.init))
+    let own = Repository.root.appending(path: "Sources/vaultd/user/vaultd.service")
+    let service = try String(contentsOf: own, encoding: .utf8).split(separator: "\n").map(String.init)
+      .drop(while: { $0 != "[Service]" }).prefix(while: { $0 != "[Install]" })
+    let different = ["#", "Type=", "ExecStart=", "FileDescriptorStoreMax="]
+    let shared = service.filter { line in !different.contains(where: line.hasPrefix) }
+    #expect(shared.count > 15)
+    for line in shared + ["RestartPreventExitStatus=69 73 78"] { #expect(lines.contains(line), "\(line)") }
+    let analyze = "/usr/bin/systemd-analyze"
+    guard FileManager.default.isExecutableFile(atPath: analyze) else { return }
+    let verified = try stand.sandbox.run(
+      "--user", "--man=no", "verify", "\(stand.sandbox.root)/\(name)", program: analyze)
+    #expect(verified.status == 0 && verified.errors.isEmpty, "\(verified)")
+  }
+
   @Test("without a file of settings, and without folders, nothing is left") func nothing() throws {
     let stand = try DesktopStand()
     try FileManager.default.removeItem(atPath: stand.sandbox.configuration)
