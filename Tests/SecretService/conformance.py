@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Asks a Secret Service what it answers, and compares that with the Secret Service API Draft 0.2.
 
-    conformance.py [--lock COMMAND] [--unlock COMMAND] [--restart COMMAND] [--many COUNT]
+    conformance.py [--lock COMMAND] [--unlock COMMAND] [--restart COMMAND] [--many COUNT] [--patience SECONDS]
 
 The service on the session bus must be unlocked, and have a default collection whose items may go. There is a line for
 each question: `ok`, or `differs` and the answer, or `refused` and the name of the error where an answer was expected.
@@ -39,16 +39,29 @@ PRIME = int(
 
 dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
 counts = collections.defaultdict(collections.Counter)
+# The time for which a signal is awaited, in seconds.
+patience = 3.0
 
 
 class Refusal:
-    """An error that was the answer; equal to its short name."""
+    """The short name of an error that was the answer. Each part of it, and whatever is asked with it, is that again."""
 
-    def __init__(self, error):
-        self.name = error.get_dbus_name().removeprefix("org.freedesktop.").replace("Secret.Error.", "")
+    def __init__(self, name):
+        self.name = name.removeprefix("org.freedesktop.").replace("Secret.Error.", "")
 
     def __repr__(self):
         return self.name
+
+    def __getitem__(self, _):
+        return self
+
+    def __iter__(self):
+        yield self
+
+
+def refusal(*values):
+    """The first of these that is a refusal; None if there is none."""
+    return next((value for value in values if isinstance(value, Refusal)), None)
 
 
 def connect():
@@ -71,12 +84,14 @@ def plain(value):
 
 
 def call(path, interface, member, signature="", *values, on=None, seconds=20):
-    if isinstance(path, Refusal):
-        return path
+    if refused := refusal(path, *values):
+        return refused
     try:
         return plain((on or bus).call_blocking(NAME, path, interface, member, signature, values, timeout=seconds))
     except dbus.DBusException as error:
-        return Refusal(error)
+        return Refusal(error.get_dbus_name())
+    except (TypeError, ValueError):
+        return Refusal("an earlier answer of other types")
 
 
 def service(member, signature, *values, on=None):
@@ -96,7 +111,7 @@ def bytes_of(data):
 
 
 def paths(*all_paths):
-    return dbus.Array(all_paths, signature="o")
+    return refusal(*all_paths) or dbus.Array(all_paths, signature="o")
 
 
 def texts(pairs):
@@ -112,8 +127,8 @@ def variant(kind, value):
 
 
 def secret(session, value, parameters=b"", content_type="text/plain"):
-    return dbus.Struct((dbus.ObjectPath(session), bytes_of(parameters), bytes_of(value), content_type),
-                       signature="oayays")
+    return refusal(session) or dbus.Struct(
+        (session, bytes_of(parameters), bytes_of(value), content_type), signature="oayays")
 
 
 def properties(label=None, attributes=None, **others):
@@ -129,7 +144,9 @@ def create(label, attributes, value, replace=False, where=DEFAULT, **others):
     """Makes an item; its path, or what the answer was instead."""
     made = call(where, COLLECTION, "CreateItem", "a{sv}(oayays)b", properties(label, attributes, **others), value,
                 replace)
-    return made[0] if isinstance(made, tuple) and made[1] == "/" and made[0] != "/" else made
+    if isinstance(made, tuple):
+        return made[0] if made[1] == "/" and made[0] != "/" else Refusal("a prompt")
+    return made
 
 
 def find(attributes, on=None):
@@ -147,6 +164,8 @@ def open_agreed(key=None):
     answer = service("OpenSession", "sv", AGREED, variant("ay", key or pow(2, number, PRIME).to_bytes(128, "big")))
     if isinstance(answer, Refusal) or key is not None:
         return answer
+    if not isinstance(answer[0], bytes):
+        return Refusal("no public key")
     shared = pow(int.from_bytes(answer[0], "big"), number, PRIME).to_bytes(128, "big")
     pseudorandom = hmac.new(bytes(32), shared, hashlib.sha256).digest()
     return answer[1], hmac.new(pseudorandom, b"\1", hashlib.sha256).digest()[:16], len(answer[0])
@@ -162,9 +181,13 @@ def encrypt(key, vector, data):
 
 
 def decrypt(key, vector, data):
-    decryptor = cipher(key, vector).decryptor()
-    padded = decryptor.update(data) + decryptor.finalize()
-    return padded[:-padded[-1]]
+    """The value; nothing if it is not encrypted so."""
+    try:
+        decryptor = cipher(key, vector).decryptor()
+        padded = decryptor.update(data) + decryptor.finalize()
+        return padded[:-padded[-1]]
+    except (TypeError, ValueError, IndexError):
+        return None
 
 
 def padded(data):
@@ -185,9 +208,9 @@ class Signals:
         if str(path).startswith(ROOT):
             self.all.append((member, str(path), plain(values)))
 
-    def wait(self, is_found, seconds=3):
+    def wait(self, is_found, seconds=None):
         """Waits for a signal; true if it came."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + (patience if seconds is None else seconds)
         while time.monotonic() < end:
             while GLib.MainContext.default().iteration(False):
                 pass
@@ -196,15 +219,17 @@ class Signals:
             time.sleep(0.01)
         return False
 
-    def has(self, member, path, *values, seconds=3):
+    def has(self, member, path, *values, seconds=None):
         return self.wait(lambda m, p, v: m == member and p == path and v[:len(values)] == values, seconds)
 
-    def changed(self, path, interface, name, is_right=lambda value: True, seconds=3):
+    def changed(self, path, interface, name, is_right=lambda value: True, seconds=None):
         return self.wait(lambda m, p, v: m == "PropertiesChanged" and p == path and v[0] == interface
                          and name in v[1] and is_right(v[1][name]), seconds)
 
-    def ended(self, prompt, seconds=3):
+    def ended(self, prompt, seconds=None):
         """The values of Completed; nothing if it does not come."""
+        if refused := refusal(prompt):
+            return refused
         self.has("Completed", prompt, seconds=seconds)
         return next((v for m, p, v in self.all if m == "Completed" and p == prompt), None)
 
@@ -216,7 +241,11 @@ def ask(topic, question, answer, *wanted):
     """Compares an answer with those that are right: values, names of errors, or conditions."""
     def fits(one):
         if callable(one):
-            return not isinstance(answer, Refusal) and one(answer)
+            try:
+                return not isinstance(answer, Refusal) and one(answer)
+            except (TypeError, AttributeError, LookupError):
+                # The answer has other types.
+                return False
         if isinstance(answer, Refusal):
             return isinstance(one, str) and one.startswith("!") and answer.name == one[1:]
         return type(one) is type(answer) and one == answer
@@ -244,6 +273,16 @@ NO_SESSION, IS_LOCKED = "!NoSession", "!IsLocked"
 
 def is_path(value):
     return isinstance(value, str) and value.startswith(ROOT + "/collection/") and value.count("/") == 6
+
+
+def below(alias, item):
+    """The path of an item below an alias of its collection."""
+    return refusal(item) or f"{ROOT}/aliases/{alias}/" + item.rsplit("/", 1)[1]
+
+
+def beside(item):
+    """The path of no item, in the collection of an item."""
+    return refusal(item) or item.rsplit("/", 1)[0] + "/0000000000000000"
 
 
 def sessions():
@@ -292,7 +331,8 @@ def sessions():
 
 def secrets():
     topic = "secrets"
-    path, key, _ = open_agreed()
+    agreed = open_agreed()
+    path, key = (agreed, bytes(16)) if isinstance(agreed, Refusal) else agreed[:2]
     zeros = bytes(16)
     item = ask(topic, "CreateItem with an encrypted value",
                create("one", {"topic": topic}, secret(path, encrypt(key, zeros, padded(b"one")), zeros)), is_path)
@@ -329,7 +369,7 @@ def secrets():
     ask("limits", "the secret is as it was before that", value_of(item), (b"before", "text/plain"))
     call(item, ITEM, "SetSecret", "(oayays)", secret(plain_session, b"before"))
     second = create("two", {"topic": topic, "n": "2"}, secret(plain_session, b"two"))
-    gone = item.rsplit("/", 1)[0] + "/0000000000000000"
+    gone = beside(item)
 
     def many(*items):
         answer = service("GetSecrets", "aoo", paths(*items), plain_session)
@@ -341,7 +381,7 @@ def secrets():
     ask(topic, "GetSecrets of one twice", many(item, item), {item: b"before"})
     ask(topic, "GetSecrets in no session", service("GetSecrets", "aoo", paths(item), ROOT + "/session/nonex"),
         NO_SESSION)
-    ask(topic, "GetSecrets of a path below an alias", many(item.replace("/collection/login/", "/aliases/login/")),
+    ask(topic, "GetSecrets of a path below an alias", many(below("login", item)),
         lambda a: list(a.values()) == [b"before"])
     call(item, ITEM, "Delete")
     call(second, ITEM, "Delete")
@@ -421,7 +461,7 @@ def items():
     ask(topic, "an unknown property cannot be set", put(second, ITEM, "Nonex", variant("s", "")), *UNKNOWN)
     ask(topic, "a property of an unknown interface", get(second, SECRET + "Nonex", "Label"), *UNKNOWN)
     ask(topic, "an unknown method", call(second, ITEM, "Nonex"), "!DBus.Error.UnknownMethod")
-    gone = first.rsplit("/", 1)[0] + "/0000000000000000"
+    gone = beside(first)
     ask(topic, "a property of no item", get(gone, ITEM, "Label"), *GONE)
     ask(topic, "all properties of no item", call(gone, PROPERTIES, "GetAll", "s", ITEM), *GONE)
     ask(topic, "GetSecret of no item", value_of(gone), *GONE)
@@ -435,8 +475,9 @@ def items():
 
 def collections_and_aliases():
     topic = "collections"
-    login, session = ROOT + "/collection/login", ROOT + "/collection/session"
-    ask(topic, "ReadAlias default", service("ReadAlias", "s", "default"), login)
+    session = ROOT + "/collection/session"
+    login = ask(topic, "ReadAlias default", service("ReadAlias", "s", "default"),
+                lambda a: a.startswith(ROOT + "/collection/"))
     ask(topic, "ReadAlias session", service("ReadAlias", "s", "session"), session)
     ask(topic, "ReadAlias of an unknown name", service("ReadAlias", "s", "nonex"), "/")
     ask(topic, "ReadAlias of an empty name", service("ReadAlias", "s", ""), "/")
@@ -449,7 +490,7 @@ def collections_and_aliases():
         call(ROOT + "/collection/nonex", COLLECTION, "SearchItems", "a{ss}", texts({})), *GONE)
     item = create("one", {"topic": topic}, secret(plain_session, b"one"))
     ask(topic, "Items", get(DEFAULT, COLLECTION, "Items"), lambda a: item in a)
-    ask(topic, "an item below an alias", get(item.replace("/collection/login/", "/aliases/default/"), ITEM, "Label"),
+    ask(topic, "an item below an alias", get(below("default", item), ITEM, "Label"),
         "one")
     everything = call(login, PROPERTIES, "GetAll", "s", COLLECTION)
     ask(topic, "GetAll", everything if isinstance(everything, Refusal) else set(everything),
@@ -522,7 +563,7 @@ def locks(lock, unlock):
     topic = "locks"
     login = service("ReadAlias", "s", "default")
     item = create("one", {"topic": topic}, secret(plain_session, b"one"))
-    alias = item.replace("/collection/login/", "/aliases/default/")
+    alias = below("default", item)
     unknown = ROOT + "/collection/nonex"
 
     def unlock_all(*all_paths):
@@ -584,7 +625,7 @@ def prompts(unlock_all, other, login, item):
     ask(topic, "Prompt of no prompt", call(ROOT + "/prompt/nonex", PROMPT, "Prompt", "s", ""), *GONE)
     two = unlock_all(login), unlock_all(login)
     ask(topic, "two calls of Unlock make prompts", all(is_prompt(one) for one in two), True)
-    for one in set(path for _, path in two):
+    for one in {answer[1] for answer in two}:
         call(one, PROMPT, "Dismiss")
     made = service("CreateCollection", "a{sv}s", dbus.Dictionary(
         {COLLECTION + ".Label": variant("s", "mine")}, signature="sv"), "")
@@ -690,7 +731,7 @@ def restarts(restart, unlock):
         lambda found: found[0] == [] and len(found[1]) == 1)
     asked = service("Unlock", "ao", paths(item))
     ask(topic, "Unlock of an item", asked, lambda a: a[0] == [] and a[1].startswith(ROOT + "/prompt/"))
-    asked = asked[1] if isinstance(asked, tuple) else "/"
+    asked = asked[1]
     call(asked, PROMPT, "Prompt", "s", "")
     again(restart, unlock)
     ask(topic, "a prompt from before ends with what was asked for", heard.ended(asked, seconds=10), (False, [item]))
@@ -709,8 +750,8 @@ def many(count):
     ask(topic, "a search finds all in the order of creation", find({"many": "1"}) == (made, []), True)
     ask(topic, "a search finds one", find({"many": "1", "number": str(count // 2)}), ([made[count // 2]], []))
     found = service("GetSecrets", "aoo", paths(*made), plain_session)
-    ask(topic, "GetSecrets of all", [found[path][2] for path in made] == [str(i).encode() for i in range(count)]
-        if isinstance(found, dict) else found, True)
+    ask(topic, "GetSecrets of all", {path: value[2] for path, value in found.items()} == {
+        path: str(i).encode() for i, path in enumerate(made)} if isinstance(found, dict) else found, True)
     get(DEFAULT, COLLECTION, "Items")
     heard = Signals(bus)
     login = service("ReadAlias", "s", "default")
@@ -736,7 +777,9 @@ if __name__ == "__main__":
     parser.add_argument("--unlock", help="a command that unlocks the service")
     parser.add_argument("--restart", help="a command that restarts the service, which is locked then")
     parser.add_argument("--many", type=int, default=0, help="ask also about so many items")
+    parser.add_argument("--patience", type=float, default=patience, help="the seconds for which a signal is awaited")
     options = parser.parse_args()
+    patience = options.patience
     bus = connect()
     plain_session = service("OpenSession", "sv", "plain", variant("s", ""))[1]
     sessions()

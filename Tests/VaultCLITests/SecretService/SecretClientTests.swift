@@ -265,14 +265,18 @@ import VaultTesting
 
   // MARK: Conformance
 
+  /// The lines of a run of the conformance program that tell an answer.
+  private static func answers(_ text: String) -> [Substring] {
+    text.split(separator: "\n").filter { line in ["ok ", "differs ", "refused "].contains(where: line.hasPrefix) }
+  }
+
   @Test("the table of vault-secret-service(7) has the numbers of `expected.txt`") func table() throws {
     let text = try String(
       contentsOf: Repository.root.appending(path: "Tests/SecretService/expected.txt"), encoding: .utf8)
     let page = try String(
       contentsOf: Repository.root.appending(path: "man/vault-secret-service.7"), encoding: .utf8)
     var counts: [Substring: (ok: Int, all: Int)] = [:]
-    for line in text.split(separator: "\n") {
-      guard ["ok ", "differs ", "refused "].contains(where: line.hasPrefix) else { continue }
+    for line in Self.answers(text) {
       let topic = line.dropFirst(9).prefix { $0 != ":" }
       for key in [topic, "all"] {
         counts[key, default: (0, 0)].all += 1
@@ -304,5 +308,45 @@ import VaultTesting
       "--unlock", "printf '%s\\n' '\(password)' | \(vault) unlock --password-stdin", "--restart", restart)
     let expected = try String(contentsOf: folder.appending(path: "expected.txt"), encoding: .utf8)
     #expect(outcome.output == expected, "\(outcome)")
+  }
+
+  /// A Secret Service that knows no call, or that to open a session alone; `plain` is refused in one way.
+  private static let hollowService = """
+    import sys, dbus, dbus.service, dbus.mainloop.glib
+    from gi.repository import GLib
+    way = sys.argv[1]
+    dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
+    bus = dbus.SessionBus()
+    class Service(dbus.service.Object):
+      @dbus.service.method('org.freedesktop.Secret.Service', in_signature='sv', out_signature='vo')
+      def OpenSession(self, algorithm, input):
+        if way == 'encrypted' and algorithm == 'plain':
+          raise dbus.DBusException('no', name='org.freedesktop.DBus.Error.NotSupported')
+        output = dbus.String('', variant_level=1)
+        if algorithm != 'plain': output = dbus.ByteArray(b'x' * 128, variant_level=1)
+        return output, dbus.ObjectPath('/org/freedesktop/secrets/session/1')
+    kept = [Service(bus, '/org/freedesktop/secrets')] if way != 'nothing' else []
+    name = dbus.service.BusName('org.freedesktop.secrets', bus, do_not_queue=True)
+    GLib.MainLoop().run()
+
+    """
+
+  @Test(
+    "the conformance program asks all of its questions, whatever a service refuses",
+    .enabled(if: SecretServiceStand.hasModule("dbus, cryptography"), "needs python3-dbus and python3-cryptography"),
+    arguments: ["nothing", "encrypted", "sessions"]) func hollow(_ way: String) throws
+  {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let bus = try PrivateBus(.session, in: sandbox)
+    try bus.program(OtherKeyring.name, "/usr/bin/python3", ["-B", "-c", Self.hollowService, way])
+    let folder = Repository.root.appending(path: "Tests/SecretService")
+    let options = ["--many", "3", "--patience", "0.05", "--lock", "true", "--unlock", "true", "--restart", "true"]
+    let outcome = try sandbox.run(
+      ["-B", folder.appending(path: "conformance.py").path] + options, program: "/usr/bin/python3",
+      environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
+    #expect(outcome.status == 0 && outcome.output.contains("\nall "), "\(outcome)")
+    let expected = try String(contentsOf: folder.appending(path: "expected.txt"), encoding: .utf8)
+    #expect(Self.answers(outcome.output).count == Self.answers(expected).count, "\(outcome)")
   }
 }
