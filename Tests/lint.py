@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""lint.py FILE…: what swift-format lets pass in Swift files: lines over 120 columns, comments that open with a bare clause
-("What was done."), which say nothing of who does what, and calls that take a step for each byte of a value. Exits with 1
-where there are any."""
+"""lint.py FILE…: what swift-format lets pass in Swift files: lines over 120 columns, comments of which a paragraph opens
+with a bare clause ("What was done."), which says nothing of who does what, and calls that take a step for each byte of a
+value. Exits with 1 where there are any."""
 
 import os, re, sys
 
 MOST = 120
-OPENING = re.compile(r"\s*///? (Who|Whom|Whose|What|Whatever|Whoever|Which|Whichever|Where|Wherever|How|Whether|Why)\b")
-COMMENT = re.compile(r"\s*//")
+CLAUSE = r"(Who|Whom|Whose|What|Whatever|Whoever|Which|Whichever|Where|Wherever|How|Whether|Why)\b"
+# A comment on a line of its own, and one that stands behind code.
+OPENING, TRAILING = re.compile(rf"\s*///? {CLAUSE}"), re.compile(rf"\s*\S.*\s// {CLAUSE}")
+# A line of a comment goes on with the sentence of the line before, unless that is empty.
+COMMENT, SENTENCE = re.compile(r"\s*//"), re.compile(r"\s*///? *[^ /]")
 # It passes over an array of bytes byte by byte: 40 ms for a long secret. BusMessage.skip() does not.
 SLOW = re.compile(r"\bsd_bus_message_skip\(")
 
@@ -18,7 +21,7 @@ def complaints(path):
         for number, line in enumerate(file.read().split("\n"), 1):
             if len(line) > MOST:
                 yield f"{path}:{number}: {len(line)} columns, of {MOST} at most"
-            if OPENING.match(line) and not COMMENT.match(before):
+            if OPENING.match(line) and not SENTENCE.match(before) or TRAILING.match(line):
                 yield f"{path}:{number}: the comment opens with a bare clause: {line.strip()[:60]}"
             if SLOW.search(line) and not COMMENT.match(line):
                 yield f"{path}:{number}: sd_bus_message_skip(3) takes a step for each byte"

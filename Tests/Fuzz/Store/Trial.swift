@@ -5,7 +5,7 @@ import VaultStore
 /// A trial of a store after its files were changed: the store is opened, read, written, checked and saved, as a person
 /// would do it.
 ///
-/// Whatever the files contain, each answer must be an error or true. A value must be one that was stored under its name
+/// Each answer must be an error or true, whatever the files contain. A value must be one that was stored under its name
 /// and, if the files contain no data of an earlier moment, the last one. If the check finds no fault, the store as a
 /// whole must be what it was at one moment, and must accept writes.
 struct Trial {

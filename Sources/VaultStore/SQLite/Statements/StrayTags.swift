@@ -3,9 +3,9 @@ import VaultModel
 /// The rows that a lookup skips because they count towards another class than the one under whose key their tag was
 /// made, or because they lead to no item of that class.
 ///
-/// Whoever has the key of a class can insert any row that counts towards that class, and must not thereby keep anyone
-/// from reading an item of a stronger class. Any other stray row is damage that such a key does not explain, and the
-/// row may hide the requested item.
+/// A program that has the key of a class can insert any row that counts towards that class, and must not thereby keep
+/// anyone from reading an item of a stronger class. Any other stray row is damage that such a key does not explain, and
+/// the row may hide the requested item.
 struct StrayTags {
   /// The most rows that a lookup skips. Each skipped row takes time.
   private static let limit = 1000

@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+import VaultTesting
+
+@Suite("Tests/lint.py") struct LintTests {
+  /// Runs it over a folder that holds one file.
+  ///
+  /// - Returns: Its exit code, and its complaints without the path of the folder.
+  private func complaints(of name: String, _ text: String) throws -> (status: Int32, lines: [String]) {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.write(text, to: name)
+    let program = Repository.root.appending(path: "Tests/lint.py").path
+    let outcome = try sandbox.run(["-B", program, sandbox.home], program: "/usr/bin/python3")
+    try #require(outcome.stderr.isEmpty, "\(outcome)")
+    let output = outcome.output.replacing(sandbox.home + "/", with: "")
+    return (outcome.status, output.split(separator: "\n").map(String.init))
+  }
+
+  /// A clause that opens no comment. It does not follow on slashes here, because the lint reads this file, too.
+  private static let clause = "What was done."
+  private static let skip = "sd_bus_message_skip"
+
+  @Test("it names each line that it complains of, and fails") func bad() throws {
+    let found = try complaints(
+      of: "Bad.swift",
+      """
+      // \(Self.clause)
+      /// \(Self.clause)
+        let a = 1  // \(Self.clause)
+      /// A sentence.
+      ///
+      /// \(Self.clause)
+      let b = "\(String(repeating: "b", count: 111))"
+      unsafe \(Self.skip)(message, nil)
+
+      """)
+    #expect(found.status == 1)
+    let bare = "the comment opens with a bare clause:"
+    #expect(
+      found.lines == [
+        "Bad.swift:1: \(bare) // \(Self.clause)", "Bad.swift:3: \(bare) let a = 1  // \(Self.clause)",
+        "Bad.swift:6: \(bare) /// \(Self.clause)", "Bad.swift:7: 121 columns, of 120 at most",
+        "Bad.swift:8: \(Self.skip)(3) takes a step for each byte",
+      ])
+  }
+
+  @Test("it says nothing of good lines, nor of files that nobody writes by hand") func good() throws {
+    let good = """
+      // A sentence goes on in the next line, and says there
+      // what was done. Whatever is not at the beginning of a paragraph, too.
+      let b = "\(String(repeating: "b", count: 110))"
+      // \(Self.skip)(3) takes a step for each byte.
+      try unsafe message.skip()  // In what was done.
+
+      """
+    let output = "// \(Self.clause)\n" + String(repeating: "b", count: 121)
+    for (name, text) in [("Good.swift", good), ("output.txt", output)] {
+      let found = try complaints(of: name, text)
+      #expect(found.status == 0 && found.lines.isEmpty, "\(name): \(found.lines)")
+    }
+  }
+}
