@@ -178,4 +178,33 @@ import VaultTesting
       #expect(!lines.contains { $0.hasPrefix(rest) }, "\(rest)")
     }
   }
+
+  /// The targets whose tests stand in no folder of their own, and the reason.
+  private static let testedElsewhere = [
+    "CGivenFiles": "VaultDaemonTests/Bus sends descriptors to a service",
+    "CStart": "VaultCLITests/Run and VaultDaemonTests/Main start programs with closed streams",
+    "CWipingHeap": "VaultDaemonTests/Memory loads it",
+    "VaultKeyring": "VaultDaemonTests/Helpers starts its program",
+    "VaultProcess": "each program starts with it, and so do the programs that VaultTesting starts",
+    "VaultQR": "VaultCLITests/Printing starts its program",
+    "VaultRSA": "VaultDaemonTests/Helpers starts its program",
+    "VaultTPM2": "VaultHelperTests calls it, and VaultDaemonTests/Helpers starts its program",
+    "WireGenerator": "VaultWireTests reads what it makes",
+    "WirePlugin": "the build fails without what it makes",
+  ]
+
+  @Test("a target has a folder of tests, or there is a reason why not") func tests() throws {
+    let manager = FileManager.default
+    let sources = Repository.root.appending(path: "Sources").path
+    // A name in small letters is that of a program, which only starts its target, or of files to install.
+    let targets = try manager.contentsOfDirectory(atPath: sources).filter { target in
+      // A C library's module has no code of ours but what stands in its shim.h.
+      target.first?.isUppercase == true && !manager.fileExists(atPath: "\(sources)/\(target)/module.modulemap")
+    }
+    try #require(targets.count > 10)
+    let untested = targets.filter { target in
+      !manager.fileExists(atPath: Repository.root.appending(path: "Tests/\(target)Tests").path)
+    }
+    #expect(untested.sorted() == Self.testedElsewhere.keys.sorted())
+  }
 }
