@@ -14,7 +14,8 @@
 #                   SecretStorage and keyring; libedataserver, Subversion, uv and Chromium. About five minutes, and the
 #                   first time downloads and a build of git; INTEROP=all adds waits of a minute and more (two minutes),
 #                   INTEROP='chromium uv' runs these parts alone. `make tools` runs it without `all`.
-#   make soak       64 clients of four users for half an hour (SOAK_MINUTES), while the daemon is killed, its disk fills, …
+#   make soak       64 clients of four users for half an hour (SOAK_MINUTES), while the daemon is killed, its disk
+#                   fills, …
 #   make tools      each of bench, fuzz, soak, interop and deb, shortly: they run, whatever their figures are
 #   make sanitize   the tests under AddressSanitizer and ThreadSanitizer
 #   make fmt        swift format, in place; `make lint` only complains
@@ -42,40 +43,45 @@ UNSTRIPPED := $(SWIFT) build -c release --static-swift-stdlib --disable-local-rp
             -Xlinker --no-export-dynamic --scratch-path $(BUILD)
 RELEASE  := $(UNSTRIPPED) -Xlinker -s
 
-# Where `make deps` unpacks a package that it cannot install without an upgrade. Where it is not there, nothing is looked
-# for in it.
+# The folder into which `make deps` unpacks a package that it cannot install without an upgrade. Nothing is looked for
+# in it unless it is there.
 SYSROOT  := $(CURDIR)/.build/sysroot
 SYSROOT_LIBRARIES := $(SYSROOT)/usr/lib/$(shell uname -m)-linux-gnu
-export CPATH := $(SYSROOT)/usr/include:$(SYSROOT)/usr/include/$(notdir $(SYSROOT_LIBRARIES)):$(SYSROOT)/usr/include/libsecret-1$(CPATH:%=:%)
+HEADERS  := $(SYSROOT)/usr/include
+export CPATH := $(HEADERS):$(HEADERS)/$(notdir $(SYSROOT_LIBRARIES)):$(HEADERS)/libsecret-1$(CPATH:%=:%)
 export LIBRARY_PATH := $(SYSROOT_LIBRARIES)$(LIBRARY_PATH:%=:%)
 export PKG_CONFIG_PATH := $(SYSROOT_LIBRARIES)/pkgconfig$(PKG_CONFIG_PATH:%=:%)
 
 # FoundationEssentials, which the argument parser brings, can look up users; `vault` never asks it to.
-without-known-warnings := sed -u -e '/in statically linked applications requires/d' -e '/the use of .mktemp. is dangerous/d'
+without-known-warnings := sed -u -e '/in statically linked applications requires/d' \
+                          -e '/the use of .mktemp. is dangerous/d'
 
-# What the build needs, without any upgrade; what the tests need beside it, with the upgrades that apt wants for it.
+# The packages that the build needs, without any upgrade, and those that the tests need beside them, with the upgrades
+# that apt wants for them.
 BUILD_DEPS := libsodium-dev libgcrypt20-dev libqrencode-dev libsqlite3-dev libsystemd-dev libpam0g-dev libtss2-dev \
               libsecret-1-dev
 DEB_DEPS   := debhelper lintian
 TEST_DEPS  := libpam0g-dev libtss2-tcti-pcap0 systemd mandoc argon2 socat fprintd libpam-fprintd polkitd dbus-daemon \
               python3-dbusmock swtpm swtpm-tools \
               tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace zsh fish zbar-tools \
-              systemd-container libpam-systemd xvfb xdotool pinentry-curses pinentry-gtk2 dunst git openssl openssh-client \
+              systemd-container libpam-systemd xvfb xdotool pinentry-curses pinentry-gtk2 dunst git openssl \
+              openssh-client \
               python3-pip libsecret-tools gir1.2-secret-1 python3-secretstorage python3-keyring \
               golang-docker-credential-helpers \
               $(DEB_DEPS)
 # The server that the tests log in to is unpacked and not installed: that would start a service.
-# Programs that ask their helpers for credentials, and another maker of tokens, from PyPI: the tests of what is not here are
-# skipped.
+# Programs that ask their helpers for credentials, and another maker of tokens, from PyPI: the tests of what is not here
+# are skipped.
 TEST_PYTHON := docker pip uv pyjwt cryptography
-BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi python3-secretstorage util-linux \
-              sqlite3 pass gnupg keepassxc git strace pkg-config openssh-client
+BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi python3-secretstorage \
+              util-linux sqlite3 pass gnupg keepassxc git strace pkg-config openssh-client
 
 # The rest of what it runs is unpacked below .build/interop, and not installed.
 INTEROP_DEPS := dbus-daemon systemd python3 python3-dbus python3-gi python3-cryptography python3-pip gir1.2-secret-1 \
                 pkg-config make
 
-.PHONY: all build deps test-deps bench-deps interop-deps deb-deps demo test test-debug tools check interop lint fmt bench picture order clean
+.PHONY: all build deps test-deps bench-deps interop-deps deb-deps demo test test-debug tools check interop lint fmt \
+        bench picture order clean
 all: build
 
 build: $(PROGRAMS)
@@ -110,8 +116,9 @@ test-deps: deps
 	  for deb in *.deb; do dpkg -x $$deb . || exit; done && rm *.deb; } || \
 	  echo "test-deps: a test of the portal will be skipped, because there is no xdg-desktop-portal"
 	@[ -d .build/python/docker ] && [ -d .build/python/jwt ] && [ -x .build/python/bin/uv ] && exit; \
-	/usr/bin/python3 -m pip install -q --disable-pip-version-check --root-user-action ignore --upgrade --target .build/python \
-	  $(TEST_PYTHON) || echo "test-deps: the tests of $(TEST_PYTHON) will be skipped, because PyPI has not given them"
+	/usr/bin/python3 -m pip install -q --disable-pip-version-check --root-user-action ignore --upgrade \
+	  --target .build/python $(TEST_PYTHON) || \
+	  echo "test-deps: the tests of $(TEST_PYTHON) will be skipped, because PyPI has not given them"
 bench-deps:
 	@$(call install-packages,$(BENCH_DEPS))
 interop-deps: deps
@@ -160,7 +167,7 @@ interop: interop-deps build
 SWIFT_FILES := Package.swift Sources Tests
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SWIFT_FILES)
-	@python3 -B Tests/lint.py $(SWIFT_FILES)
+	@python3 -B Tests/lint.py Makefile .ci $(SWIFT_FILES)
 fmt:
 	$(SWIFT) format --in-place --parallel --recursive $(SWIFT_FILES)
 
@@ -193,8 +200,9 @@ bench: deps bench-deps build $(BENCH_PROGRAMS) $(LIBSECRET_HELPER)
 picture: build
 	@python3 -B Tests/Screenshot/screenshot.py $(abspath $(BIN)) Tests/Screenshot/terminal.svg
 
-# Notes anew which functions run at a start of `vault` and in the use of `vaultd`, for a new Swift or after much has moved; a
-# stale note only costs time and memory. Valgrind, which notes the second, cannot read Swift's debugging information.
+# Notes anew which functions run at a start of `vault` and in the use of `vaultd`, for a new Swift or after much has
+# moved; a stale note only costs time and memory. Valgrind, which notes the second, cannot read Swift's debugging
+# information.
 order: build $(BENCH)/steps $(BENCH)/pidfd.so
 	$(UNSTRIPPED) --product vault 2>&1 | $(without-known-warnings)
 	$(UNSTRIPPED) -Xlinker -S --product vaultd 2>&1 | $(without-known-warnings)

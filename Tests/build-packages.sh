@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# build-packages.sh SYSROOT PACKAGE...: has the Debian packages that the build needs, and upgrades or removes none that is
-# there. Does nothing, and needs no root, when all of them are there.
+# build-packages.sh SYSROOT PACKAGE...: has the Debian packages that the build needs, and upgrades or removes none that
+# is there. Does nothing, and needs no root, when all of them are there.
 #
 # On a machine that lags behind its archive a -dev package often wants its library at the very version that the archive
 # has now. Such a package is unpacked below SYSROOT instead of installed, together with the packages it would bring;
@@ -24,7 +24,7 @@ root=()
 (( $(id -u) == 0 )) || root=(sudo)
 "${root[@]}" apt-get update -q
 
-# What an installation would do, a line each: "Inst NAME (VERSION" is new, "Inst NAME [OLD] (VERSION" an upgrade.
+# Prints the steps of an installation, a line each: "Inst NAME (VERSION" is new, "Inst NAME [OLD] (VERSION" an upgrade.
 simulate() { apt-get -s install --no-install-recommends "$@" | grep -E '^(Inst|Remv) '; }
 is_harmless() { ! grep -qE '^Remv|^Inst [^ ]+ \[' <<<"$1"; }
 
@@ -39,7 +39,7 @@ else
     mapfile -t -O "${#brought[@]}" brought < <(sed -nE 's/^Inst (lib[^ ]+) \(.*/\1/p' <<<"$changes")
   done
 fi
-# What a program loads when it runs is better installed; what it is built from alone need not be.
+# A library that a program loads when it runs is better installed; one that it is only built from need not be.
 for package in $(printf '%s\n' "${brought[@]}" | sort -u); do
   if [[ $package != *-dev ]] && is_harmless "$(simulate "$package")"; then install+=("$package")
   elif [[ " ${unpack[*]} " != *" $package "* ]]; then unpack+=("$package"); fi

@@ -1,18 +1,31 @@
 #!/usr/bin/env python3
-"""lint.py FILE…: what swift-format lets pass in Swift files: lines over 120 columns, comments of which a paragraph opens
-with a bare clause ("What was done."), which says nothing of who does what, and calls that take a step for each byte of a
-value. Exits with 1 where there are any."""
+"""lint.py FILE…: what no compiler says of the files that people write, also within folders: lines over 120 columns,
+comments of which a paragraph opens with a bare clause ("What was done."), which says nothing of who does what, and, in
+Swift, calls that take a step for each byte of a value. Exits with 1 where there are any."""
 
 import os, re, sys
 
 MOST = 120
-CLAUSE = r"(Who|Whom|Whose|What|Whatever|Whoever|Which|Whichever|Where|Wherever|How|Whether|Why)\b"
-# A comment on a line of its own, and one that stands behind code.
-OPENING, TRAILING = re.compile(rf"\s*///? {CLAUSE}"), re.compile(rf"\s*\S.*\s// {CLAUSE}")
-# A line of a comment goes on with the sentence of the line before, unless that is empty.
-COMMENT, SENTENCE = re.compile(r"\s*//"), re.compile(r"\s*///? *[^ /]")
+# Texts that programs wrote or read, and Markdown, where a row of a table is one line.
+GIVEN = re.compile(r"/(Corpus|Vectors|Upgrades/[^/]*)/|\.(txt|svg|order|md)$")
+CLAUSE = r"(?:Who|Whom|Whose|What|Whatever|Whoever|Which|Whichever|Where|Wherever|How|Whether|Why)\b"
+# A line of a comment, with its mark, and a comment that stands behind code.
+OPENING = re.compile(rf'\s*(///?|/\*\*?|#:?|"""|\*)?\s?{CLAUSE}')
+TRAILING = re.compile(rf"\s*\S.*\s(//|/\*|#) {CLAUSE}")
+COMMENT, SENTENCE = re.compile(r"\s*//"), re.compile(r"\s*(//+|#+:?) *[^ /#!]")
 # It passes over an array of bytes byte by byte: 40 ms for a long secret. BusMessage.skip() does not.
 SLOW = re.compile(r"\bsd_bus_message_skip\(")
+
+
+def opens(path, line, before):
+    """Tells that a paragraph of a comment begins in the line, and begins with a clause."""
+    opening = OPENING.match(line)
+    if not opening:
+        return TRAILING.match(line)
+    if opening[1] in (None, "*"):
+        # Swift's comments have a mark in each line; its other texts are for people who use the program.
+        return not path.endswith(".swift") and not before.strip(" *")
+    return opening[1] in ("/*", "/**", '"""') or not SENTENCE.match(before)
 
 
 def complaints(path):
@@ -21,9 +34,9 @@ def complaints(path):
         for number, line in enumerate(file.read().split("\n"), 1):
             if len(line) > MOST:
                 yield f"{path}:{number}: {len(line)} columns, of {MOST} at most"
-            if OPENING.match(line) and not SENTENCE.match(before) or TRAILING.match(line):
+            if opens(path, line, before):
                 yield f"{path}:{number}: the comment opens with a bare clause: {line.strip()[:60]}"
-            if SLOW.search(line) and not COMMENT.match(line):
+            if path.endswith(".swift") and SLOW.search(line) and not COMMENT.match(line):
                 yield f"{path}:{number}: sd_bus_message_skip(3) takes a step for each byte"
             before = line
 
@@ -31,11 +44,12 @@ def complaints(path):
 def files(paths):
     for path in paths:
         for folder, _, names in os.walk(path):
-            yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".swift"))
+            yield from (os.path.join(folder, name) for name in sorted(names))
         if os.path.isfile(path):
             yield path
 
 
-found = [text for path in files(sys.argv[1:]) if not os.path.islink(path) for text in complaints(path)]
+written = (path for path in files(sys.argv[1:]) if not GIVEN.search(path) and not os.path.islink(path))
+found = [text for path in written for text in complaints(path)]
 print("\n".join(found), end="\n" if found else "")
 sys.exit(1 if found else 0)

@@ -50,7 +50,8 @@ quiet "vaultd.conf(5) and the example agree" pages_cover_the_settings
 
 license_is_whole() {
   cmp LICENSE /usr/share/common-licenses/Apache-2.0 2>&1 || true
-  grep -A2 -Fx 'Files: *' Sources/packaging/debian/copyright | grep -qx 'License: Apache-2.0' || echo "the package has another"
+  grep -A2 -Fx 'Files: *' Sources/packaging/debian/copyright | grep -qx 'License: Apache-2.0' ||
+    echo "the package has another"
 }
 quiet "the license is the whole Apache License 2.0, and the package names it" license_is_whole
 
@@ -70,7 +71,8 @@ bound_at_start() {
 quiet "the programs that hold secrets bind their symbols at the start" bound_at_start
 daemon_needs() {
   readelf -d .build/install/release/vaultd | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
-    grep -vE '^(libsodium|libgcrypt|libsqlite3|libsystemd|libc|libm|libgcc_s|libstdc\+\+|ld-linux[-a-z0-9_]*)\.so\.[0-9]+$' || true
+    grep -vE '^lib(sodium|gcrypt|sqlite3|systemd|c|m|gcc_s|stdc\+\+)\.so\.[0-9]+$' |
+    grep -vE '^ld-linux[-a-z0-9_]*\.so\.[0-9]+$' || true
 }
 quiet "vaultd needs libsodium, libgcrypt, SQLite and libsystemd alone" daemon_needs
 
@@ -86,11 +88,12 @@ quiet "vault-qr needs libqrencode alone" helper_needs vault-qr libqrencode
 quiet "vault-rsa needs libsodium and libgcrypt alone" helper_needs vault-rsa 'libsodium|libgcrypt'
 quiet "vault-agent needs libsystemd alone" helper_needs vault-agent libsystemd
 
-# The packages of the build on a machine that lags behind its archive: of three that are missing, libold-dev would upgrade
-# libold, which is there, and bring libnew.
+# The packages of the build on a machine that lags behind its archive: of three that are missing, libold-dev would
+# upgrade libold, which is there, and bring libnew.
 late=$root/late
 mkdir -p "$late"/{bin,deb/DEBIAN,deb/usr/lib/"$(uname -m)"-linux-gnu/pkgconfig,deb/usr/share/doc/libold-dev}
-printf 'Package: libold-dev\nVersion: 2\nArchitecture: all\nMaintainer: nobody\nDescription: none\n' >"$late/deb/DEBIAN/control"
+printf '%s\n' 'Package: libold-dev' 'Version: 2' 'Architecture: all' 'Maintainer: nobody' 'Description: none' \
+  >"$late/deb/DEBIAN/control"
 echo 'prefix=/usr' >"$late/deb/usr/lib/$(uname -m)-linux-gnu/pkgconfig/old.pc"
 ln -s libc.so.6.9 "$late/deb/usr/lib/$(uname -m)-linux-gnu/libold.so"
 cat >"$late/bin/dpkg-query" <<'EOF'
@@ -127,9 +130,11 @@ asks_for_nothing() {
 }
 quiet "nothing is asked for when all of them are there" asks_for_nothing
 
-# What a login loads: two libraries, and what PAM calls.
+# A login loads this module: two libraries, and the functions that PAM calls.
 module=.build/pam/pam_vault.so
-module_needs() { readelf -d "$module" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^lib(pam|c)\.so\.[0-9]+$' || true; }
+module_needs() {
+  readelf -d "$module" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^lib(pam|c)\.so\.[0-9]+$' || true
+}
 quiet "pam_vault.so needs libpam and libc alone" module_needs
 module_exports() {
   diff <(nm -D --defined-only "$module" | sed 's/.* //' | sort) \
@@ -156,12 +161,15 @@ links_are_helpers() {
     "$root/usr/$link" --help | grep -q . || echo "$link --help failed"
     [[ $link != bin/* || -f $root/usr/share/man/man1/${link#bin/}.1 ]] || echo "$link has no page"
   done
-  diff <(sed -n 's/.*static let links = \[\(.*\)\]/\1/p' Sources/VaultCLI/Helpers/*/*.swift | tr -d '" ' | tr , '\n' | grep -v ^terraform- | sort) \
+  diff <(sed -n 's/.*static let links = \[\(.*\)\]/\1/p' Sources/VaultCLI/Helpers/*/*.swift | tr -d '" ' |
+    tr , '\n' | grep -v ^terraform- | sort) \
     <(find "$root"/usr/{bin,libexec} -type l -printf '%f\n' | sort)
 }
 quiet "other programs find their helpers" links_are_helpers
 # GNOME Keyring's package has such a file there; `vault secret-service enable` writes the user's own.
-names_no_service() { [[ ! -e $root/usr/share/dbus-1/services/org.freedesktop.secrets.service ]] || echo "a file of another package"; }
+names_no_service() {
+  [[ ! -e $root/usr/share/dbus-1/services/org.freedesktop.secrets.service ]] || echo "a file of another package"
+}
 quiet "no file of another keyring's package is installed" names_no_service
 module_knows_the_daemon() {
   grep -qF "$root/usr/bin/vaultd" "$root/usr/lib/security/pam_vault.so" || echo "it starts another vaultd"
@@ -186,7 +194,8 @@ if command -v systemd-analyze >/dev/null; then
     local mode
     mkdir -p -m 700 "$root/run"
     for mode in system user; do
-      XDG_RUNTIME_DIR=$root/run systemd-analyze --$mode --man=no verify "$root/usr/lib/systemd/$mode"/vault*.{socket,service}
+      XDG_RUNTIME_DIR=$root/run systemd-analyze --$mode --man=no verify \
+        "$root/usr/lib/systemd/$mode"/vault*.{socket,service}
     done
   }
   quiet "systemd accepts the units" units_hold
@@ -196,19 +205,19 @@ else
   echo "packaging: skipped: the units, because systemd-analyze is not installed"
 fi
 
-# What systemd accepts can still let others in: each of these lines is one that a daemon does not miss.
+# A unit that systemd accepts can still let others in: each of these lines is one that a daemon does not miss.
 must_say() { local line; for line in "${@:2}"; do grep -qx "$line" "$1" || echo "$1 does not say $line"; done; }
 units_keep_others_out() {
   local unit
   for unit in Sources/vault*/user/*.socket; do must_say "$unit" SocketMode=0600 DirectoryMode=0700; done
   for unit in Sources/vault*/*/*.service; do must_say "$unit" UMask=0077 LimitCORE=0; done
   for unit in Sources/vaultd/*/vaultd.service; do
-    must_say "$unit" LimitMEMLOCK=64M NoNewPrivileges=yes RestrictAddressFamilies=AF_UNIX MemoryDenyWriteExecute=yes SystemCallArchitectures=native \
-      SystemCallFilter=@system-service 'SystemCallFilter=~@privileged.*'
+    must_say "$unit" LimitMEMLOCK=64M NoNewPrivileges=yes RestrictAddressFamilies=AF_UNIX MemoryDenyWriteExecute=yes \
+      SystemCallArchitectures=native SystemCallFilter=@system-service 'SystemCallFilter=~@privileged.*'
   done
-  must_say Sources/vaultd/system/vaultd.service User=_vaultd StateDirectoryMode=0700 CapabilityBoundingSet= PrivateNetwork=yes \
-    DevicePolicy=closed 'DeviceAllow=/dev/tpmrm0 rw' SupplementaryGroups=tss RuntimeDirectoryMode=0755 ProtectSystem=strict \
-    ProtectHome=yes
+  must_say Sources/vaultd/system/vaultd.service User=_vaultd StateDirectoryMode=0700 CapabilityBoundingSet= \
+    PrivateNetwork=yes DevicePolicy=closed 'DeviceAllow=/dev/tpmrm0 rw' SupplementaryGroups=tss \
+    RuntimeDirectoryMode=0755 ProtectSystem=strict ProtectHome=yes
   must_say Sources/vaultd/system/vaultd.socket SocketMode=0666 DirectoryMode=0755
   must_say Sources/vaultd/system/vaultd-credentials.socket SocketMode=0600 DirectoryMode=0755 Requires=vaultd.socket
   # The daemon would not know who is asking.
@@ -235,23 +244,25 @@ quiet "an administrator's PAM service stays" administrators_word
 rule=$root/etc/polkit-1/rules.d/50-vault.rules
 echo '// changed' >>"$rule"
 changed_rule() {
-  make --no-print-directory -s "$1" PREFIX="$root/usr" sysconfdir="$root/etc" | grep -q "^kept: $rule, " || echo "$1 does not say so"
+  make --no-print-directory -s "$1" PREFIX="$root/usr" sysconfdir="$root/etc" | grep -q "^kept: $rule, " ||
+    echo "$1 does not say so"
   grep -q '^// changed' "$rule" || echo "$1 took the changed rule away"
 }
 quiet "an administrator's polkit rule stays when it is installed again, and make says so" changed_rule install
-# What an older version installed, and nobody changed.
+# A file that an older version installed, and nobody changed.
 old=$root/etc/pam.d/vault-biometry
 echo '# of an older version' | tee -a "$old" >>"$root/usr/share/doc/vault/pam.d/vault-biometry"
 install_into install PREFIX="$root/usr" sysconfdir="$root/etc"
 older_version() { cmp Sources/vault-pam/pam.d/vault-biometry "$old" 2>&1 || true; }
 quiet "a file that nobody changed becomes the new version's" older_version
 
-# What an administrator took away, or put a link in the place of, also one that leads nowhere yet.
+# Files that an administrator took away, or replaced by a link, also one that leads nowhere yet.
 rm "$old"
 mv "$rule" "$rule.kept"
 ln -s nowhere "$rule"
 removed_stays() {
-  make --no-print-directory -s install PREFIX="$root/usr" sysconfdir="$root/etc" | grep -E '^(left out|kept): ' | cut -d, -f1 |
+  make --no-print-directory -s install PREFIX="$root/usr" sysconfdir="$root/etc" |
+    grep -E '^(left out|kept): ' | cut -d, -f1 |
     diff - <(printf '%s\n' "kept: $root/etc/pam.d/vault" "left out: $old" "kept: $rule") || true
   [[ ! -e $old ]] || echo "the removed file came back"
   [[ -L $rule && ! -e $rule ]] || echo "the link was replaced"
@@ -288,7 +299,8 @@ deb_without_name() {
 }
 quiet "make deb says that it needs to know who keeps the package" deb_without_name
 make_deb() {
-  DEBFULLNAME='The authors of vault' DEBEMAIL=authors@vaultd.io make --no-print-directory -s deb DEB_REVISION=77 | sed -n 's/^made //p'
+  DEBFULLNAME='The authors of vault' DEBEMAIL=authors@vaultd.io make --no-print-directory -s deb DEB_REVISION=77 |
+    sed -n 's/^made //p'
 }
 made=$(make_deb) && cp "$made" "$root/one.deb" && made=$(make_deb) || wrong "make deb failed"
 same_package() { cmp "$root/one.deb" "$made" || true; }
@@ -301,11 +313,14 @@ deb_is_whole() {
   dpkg-deb -e "$made" "$root/control"
   control=$(<"$root/control/control")
   [[ $control == *'Maintainer: The authors of vault <authors@vaultd.io>'* ]] || echo "who keeps it is not said"
-  diff "$root/control/conffiles" <(printf '/etc/%s\n' pam.d/vault pam.d/vault-biometry polkit-1/rules.d/50-vault.rules vault/vaultd.conf)
+  diff "$root/control/conffiles" <(printf '/etc/%s\n' \
+    pam.d/vault pam.d/vault-biometry polkit-1/rules.d/50-vault.rules vault/vaultd.conf)
   grep -qF /usr/bin/vaultd "$(find "$root/deb" -name pam_vault.so)" || echo "the module starts another vaultd"
-  grep -rL '^ExecStart=\(/usr/bin/vaultd\|/usr/libexec/vault/vault-\(pam\|agent\)\)' "$root/deb"/{lib/systemd/system,usr/lib/systemd/user}/*.service || true
+  grep -rL '^ExecStart=\(/usr/bin/vaultd\|/usr/libexec/vault/vault-\(pam\|agent\)\)' \
+    "$root/deb"/{lib/systemd/system,usr/lib/systemd/user}/*.service || true
   grep -q '^Default: no$' "$root/deb/usr/share/pam-configs/vaultd" || echo "logins change without asking"
-  [[ $(readlink "$root/deb/usr/bin/git-credential-vault") == vault && -e $root/deb/usr/libexec/vault/bin/keyring ]] || echo "helpers are missing"
+  [[ $(readlink "$root/deb/usr/bin/git-credential-vault") == vault && -e $root/deb/usr/libexec/vault/bin/keyring ]] ||
+    echo "helpers are missing"
   grep -lE 'systemctl.* (re)?start|deb-systemd-invoke.* (re)?start|try-restart' "$root"/control/{pre,post}* || true
   for page in man/*.[0-9]; do
     [[ -f $root/deb/usr/share/man/man${page##*.}/${page##*/}.gz ]] || echo "no ${page##*/}"
@@ -313,8 +328,8 @@ deb_is_whole() {
   [[ -z $(find "$root/deb" -type f -newermt '@1700000001') ]] || echo "a file is newer than SOURCE_DATE_EPOCH"
 }
 quiet "the package has its settings as conffiles, its pages and its units, and starts nothing" deb_is_whole
-# What its script does for users' units, in a folder in the system's place: a socket for everybody, and an agent for whom
-# asks for it.
+# Its script's work for users' units, in a folder in the system's place: a socket for everybody, and an agent for each
+# user who asks for it.
 enabled_for_all() {
   sed -n '/^# Automatically added by dh_installsystemduser/,/^# End automatically/p' "$root/control/postinst" |
     sed 's/\[ -z "${DPKG_ROOT:-}" \]/true/' >"$root/enable"
@@ -332,7 +347,9 @@ chmod 711 "$root"
 mkdir -m 700 "$home" "$home/run"
 mkdir -p "$home/clone/.build/install/release"
 cp -a Makefile Package.swift Sources Tests man "$home/clone"
-for program in vault vaultd vault-{pam,tpm2,keyring,qr,rsa,agent}; do cp -a ".build/install/release/$program" "$home/clone/.build/install/release"; done
+for program in vault vaultd vault-{pam,tpm2,keyring,qr,rsa,agent}; do
+  cp -a ".build/install/release/$program" "$home/clone/.build/install/release"
+done
 as_person=()
 if (( $(id -u) == 0 )); then
   person=vault-packaging-$$
@@ -341,11 +358,13 @@ if (( $(id -u) == 0 )); then
   as_person=(setpriv --reuid "$person" --regid "$person" --clear-groups --no-new-privs)
 fi
 personally() {
-  (cd "$home/clone" && env -i HOME="$home" PATH="$home/.local/bin:/usr/bin:/bin" XDG_RUNTIME_DIR="$home/run" "${as_person[@]}" "$@" 2>&1)
+  (cd "$home/clone" && env -i HOME="$home" PATH="$home/.local/bin:/usr/bin:/bin" XDG_RUNTIME_DIR="$home/run" \
+    "${as_person[@]}" "$@" 2>&1)
 }
 person_installs() {
-  personally make --no-print-directory -s install PREFIX="$home/.local" | diff - <(echo "left out, because only root can" \
-    "install them: what opens a vault with the login password, a fingerprint or the login itself, and a vault of the machine's own")
+  personally make --no-print-directory -s install PREFIX="$home/.local" |
+    diff - <(echo "left out, because only root can install them: what opens a vault with the login password," \
+      "a fingerprint or the login itself, and a vault of the machine's own")
 }
 quiet "make install needs no root below a home, and says what it leaves out" person_installs
 person_keeps_a_secret() {
@@ -356,13 +375,17 @@ person_keeps_a_secret() {
   personally vault get a/name | diff - <(printf 'a value') || echo "get failed"
   printf 'guests only' | personally vault set wifi/guests --kind wifi --attr ssid=Guests >/dev/null || echo "set failed"
   personally vault get --qr wifi/guests | grep -q '█' || echo "get --qr failed"
-  [[ $(readlink "/proc/$(personally vault status --json | sed -n 's/.*"pid": *\([0-9]*\).*/\1/p')/exe") == "$home/.local/bin/vaultd" ]] ||
+  local pid
+  pid=$(personally vault status --json | sed -n 's/.*"pid": *\([0-9]*\).*/\1/p') || true
+  [[ $(readlink "/proc/$pid/exe") == "$home/.local/bin/vaultd" ]] ||
     echo "another daemon answers"
 }
 quiet "and what it installed keeps a secret" person_keeps_a_secret
 user_units() {
   local unit
-  for unit in Sources/vault*/user/*; do [[ -f $home/.local/share/systemd/user/${unit##*/} ]] || echo "no ${unit##*/}"; done
+  for unit in Sources/vault*/user/*; do
+    [[ -f $home/.local/share/systemd/user/${unit##*/} ]] || echo "no ${unit##*/}"
+  done
   grep -rL "$home/.local" "$home/.local/share/systemd/user/"*.service || true
 }
 quiet "its units lie where a user's manager looks" user_units
@@ -380,7 +403,8 @@ socket_folders() {
     folder=$(sed -n 's|^ListenStream=\(.*\)/.*|\1|p' "$unit")
     [[ $folder == /run/* ]] || echo "$unit listens nowhere"
     for service in Sources/vault*/system/*.service; do
-      ! grep -q "^RuntimeDirectory=\(.* \)\?${folder#/run/}\( .*\)\?$" "$service" || echo "$folder belongs to the user of $service"
+      ! grep -q "^RuntimeDirectory=\(.* \)\?${folder#/run/}\( .*\)\?$" "$service" ||
+        echo "$folder belongs to the user of $service"
     done
   done
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs the tests that were built: `Tests/run.sh [PATTERN]`, all of them or those that match; those of the bundle at BUNDLE if
-# that is set.
+# Runs the tests that were built: `Tests/run.sh [PATTERN]`, all of them or those that match; those of the bundle at
+# BUNDLE if that is set.
 #
-# One process has no more tests under way than there are processors, and most of a test is to wait for another program. So
-# the suites are dealt into parts, each for a process of its own, and ten processes run at a time until no part is left. The
-# output is in .build/test-N.log. What failed is printed, and what had not ended where a process was ended.
+# One process has no more tests under way than there are processors, and most of a test is to wait for another program.
+# So the suites are dealt into parts, each for a process of its own, and ten processes run at a time until no part is
+# left. The output is in .build/test-N.log. What failed is printed, and what had not ended where a process was ended.
 set -euo pipefail
 # The marks before swift-testing's lines are characters of UTF-8.
 export LC_ALL=C.UTF-8
@@ -55,8 +55,8 @@ for part in "${!parts[@]}"; do
   { run "$part" || cp ".build/test-$part.log" ".build/failed-$part"; } &
 done
 wait
-# What failed beside others runs again alone: a race that shows then fails the run, and one that does not is still printed.
-# The whole output of the first run stays in .build/failed-N.
+# A part that failed beside others runs again alone: a race that shows then fails the run, and one that does not is
+# still printed. The whole output of the first run stays in .build/failed-N.
 failed=0
 for part in "${!parts[@]}"; do
   [ -e ".build/failed-$part" ] || continue

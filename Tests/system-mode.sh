@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# system-mode.sh: the system's units under a real system manager, in a container of this machine's own /usr, with an account
-# `vault` of another program's that wants the vault's place, and a daemon that was taken over and tries to have the manager
-# give it a file of root's.
+# system-mode.sh: the system's units under a real system manager, in a container of this machine's own /usr, with an
+# account `vault` of another program's that wants the vault's place, and a daemon that was taken over and tries to have
+# the manager give it a file of root's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$(mktemp -d /tmp/vault-system.XXXXXX)
@@ -13,9 +13,10 @@ if (( EUID != 0 )); then
   exit
 fi
 
-make --no-print-directory -s install PREFIX="$prefix" SECURITYDIR="$prefix/lib/security" DESTDIR="$root/image" >/dev/null
+make --no-print-directory -s install PREFIX="$prefix" SECURITYDIR="$prefix/lib/security" DESTDIR="$root/image" \
+  >/dev/null
 mkdir "$root/out"
-# What HashiCorp's package makes.
+# The user that HashiCorp's package makes.
 echo 'u vault - "HashiCorp Vault" /etc/vault.d /bin/false' >"$root/out/other.conf"
 
 cat >"$root/out/check" <<'CHECK'
@@ -30,7 +31,8 @@ fail() { echo "$*"; exit 1; }
 
 systemctl start vaultd.socket vaultd.service
 [[ $(stat -c %U:%G:%a /run/vault-pam) == root:root:755 ]] || fail "$(stat -c %U:%G:%a /run/vault-pam)"
-[[ $(stat -c %U:%G:%a /run/vault-pam/socket) == _vaultd:_vaultd:600 ]] || fail "$(stat -c %U:%G:%a /run/vault-pam/socket)"
+[[ $(stat -c %U:%G:%a /run/vault-pam/socket) == _vaultd:_vaultd:600 ]] ||
+  fail "$(stat -c %U:%G:%a /run/vault-pam/socket)"
 
 # HashiCorp's account gets nothing by its name: no place of the vault's, and nobody's password tried.
 [[ $(getent passwd vault | cut -d: -f6) == /etc/vault.d ]] || fail "the other program's account is not there"
@@ -108,8 +110,8 @@ timeout 120 systemd-nspawn --quiet --register=no --keep-unit -D / --volatile=yes
   systemd.unit=check.service systemd.firstboot=no systemd.mask=systemd-firstboot.service \
   </dev/null >"$root/console" 2>&1 || true
 if [[ $(tail -n 1 "$root/out/said" 2>/dev/null) == held ]]; then
-  echo "system-mode: under the system manager the daemon reaches its helper, and cannot have a file of root's given to it;" \
-    "an account \`vault\` of another program's gets nothing"
+  echo "system-mode: under the system manager the daemon reaches its helper, and cannot have a file of root's given" \
+    "to it; an account \`vault\` of another program's gets nothing"
 else
   echo "system-mode: FAILED" >&2
   cat "$root/out/said" >&2 || tail -n 30 "$root/console" >&2

@@ -7,8 +7,8 @@
    libgcrypt goes on in memory that it does not lock. */
 #define VAULT_GCRYPT_POOL (192 << 10)
 
-/* Starts the library; 0 when it is older than its header. gcry_control takes a variable number of arguments, which Swift
-   cannot call. Its secure memory is a pool that it locks into RAM where it may, and wipes as it is given back. */
+/* Starts the library; 0 when it is older than its header. gcry_control takes a variable number of arguments, which
+   Swift cannot call. Its secure memory is a pool that it locks into RAM where it may, and wipes as it is given back. */
 static inline int vault_gcrypt_start(void) {
     if (gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P)) return 1;
     if (!gcry_check_version(GCRYPT_VERSION)) return 0;
@@ -41,8 +41,9 @@ static inline gcry_mpi_t vault_secret_number(const void *bytes, size_t count) {
     return number;
 }
 
-/* The number behind the token of one letter, which is secret. The library finds a token by a copy of its list in ordinary
-   memory, and reads a number from there into such; so the number is read from a copy, and the list is wiped. */
+/* The number behind the token of one letter, which is secret. The library finds a token by a copy of its list in
+   ordinary memory, and reads a number from there into such; so the number is read from a copy, and the list is
+   wiped. */
 static inline gcry_mpi_t vault_secret_part(gcry_sexp_t expression, const char *name) {
     gcry_sexp_t list = gcry_sexp_find_token(expression, name, 1);
     if (!list) return NULL;
@@ -54,13 +55,15 @@ static inline gcry_mpi_t vault_secret_part(gcry_sexp_t expression, const char *n
     return number;
 }
 
-/* The expressions that keys, messages and signatures are handed over in; in secure memory when a number of theirs is. */
-static inline gcry_error_t vault_rsa_secret_key(gcry_sexp_t *out, gcry_mpi_t n, gcry_mpi_t e, gcry_mpi_t d, gcry_mpi_t p,
-                                                gcry_mpi_t q, gcry_mpi_t u) {
+/* The expressions that keys, messages and signatures are handed over in; in secure memory when a number of theirs
+   is. */
+static inline gcry_error_t vault_rsa_secret_key(gcry_sexp_t *out, gcry_mpi_t n, gcry_mpi_t e, gcry_mpi_t d,
+                                                gcry_mpi_t p, gcry_mpi_t q, gcry_mpi_t u) {
     return gcry_sexp_build(out, NULL, "(private-key(rsa(n%m)(e%m)(d%m)(p%m)(q%m)(u%m)))", n, e, d, p, q, u);
 }
 
-static inline gcry_error_t vault_rsa_public_key(gcry_sexp_t *out, const void *n, int n_count, const void *e, int e_count) {
+static inline gcry_error_t vault_rsa_public_key(gcry_sexp_t *out, const void *n, int n_count, const void *e,
+                                                int e_count) {
     return gcry_sexp_build(out, NULL, "(public-key(rsa(n%b)(e%b)))", n_count, n, e_count, e);
 }
 

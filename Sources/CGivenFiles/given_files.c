@@ -1,4 +1,5 @@
-/* See given_files.h. In C because a program replaces a function of the C library by its own only under the name itself. */
+/* See given_files.h. In C because a program replaces a function of the C library by its own only under the name
+   itself. */
 #define _GNU_SOURCE
 #include "given_files.h"
 #include <errno.h>
@@ -26,7 +27,8 @@ static struct vault_given *registers;
 /* An empty file in memory, of which placeholders are duplicates. */
 static int model = -1;
 
-/* The name of a file in memory, as the kernel tells it. To ask so waits for no file system, whatever has the number now. */
+/* The name of a file in memory, as the kernel tells it. To ask so waits for no file system, whatever has the number
+   now. */
 static bool is_placeholder(int descriptor) {
     static const char name[] = "/memfd:placeholder (deleted)";
     char path[64], target[sizeof name];
@@ -93,7 +95,8 @@ void vault_given_free(vault_given *given) {
     free(given);
 }
 
-/* Exchanges the files of a message for placeholders. Without a placeholder for each, all are left, and none is passed on. */
+/* Exchanges the files of a message for placeholders. Without a placeholder for each, all are left, and none is passed
+   on. */
 static void exchange(struct vault_given *given, struct msghdr *message, bool is_cut) {
     for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
         if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
@@ -103,7 +106,8 @@ static void exchange(struct vault_given *given, struct msghdr *message, bool is_
             /* The number of an earlier placeholder, closed since, may be given out again. */
             int placeholder = is_cut ? -1 : fcntl(model, F_DUPFD_CLOEXEC, 3);
             for (int place = 0; place < given->count; place++)
-                if (placeholder >= 0 && given->files[place].placeholder == placeholder) given->files[place].placeholder = -1;
+                if (placeholder >= 0 && given->files[place].placeholder == placeholder)
+                    given->files[place].placeholder = -1;
             given->files[given->count].placeholder = placeholder;
             given->files[given->count++].file = files[i];
             files[i] = placeholder;
@@ -122,7 +126,8 @@ ssize_t recvmsg(int socket, struct msghdr *message, int flags) {
     ssize_t result = syscall(SYS_recvmsg, socket, message, flags);
     if (!given || result < 0) return result;
     int before = errno;
-    /* sd-bus would take a message with too few files for the end of the connection. Without any, it drops the message. */
+    /* sd-bus would take a message with too few files for the end of the connection. Without any, it drops the
+       message. */
     bool is_cut = message->msg_flags & MSG_CTRUNC;
     message->msg_flags &= ~MSG_CTRUNC;
     pthread_mutex_lock(&lock);

@@ -59,8 +59,8 @@ static inline int vault_peer_credentials(int fd, struct vault_peer *peer) {
     return 0;
 }
 
-/* The socket of a service manager's notifications (sd_notify(3)), connected; a path that begins with an @ is an abstract one.
-   It never blocks. */
+/* The socket of a service manager's notifications (sd_notify(3)), connected; a path that begins with an @ is an
+   abstract one. It never blocks. */
 static inline int vault_connect_notifications(const char *path) {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     size_t n = strlen(path);
@@ -68,7 +68,8 @@ static inline int vault_connect_notifications(const char *path) {
     memcpy(address.sun_path, path, n);
     if (path[0] == '@') address.sun_path[0] = 0;
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, offsetof(struct sockaddr_un, sun_path) + n + (path[0] != '@')) != 0) {
+    socklen_t length = offsetof(struct sockaddr_un, sun_path) + n + (path[0] != '@');
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, length) != 0) {
         int code = errno;
         close(fd);
         errno = code;
@@ -81,7 +82,9 @@ static inline int vault_connect_notifications(const char *path) {
 static inline int vault_send_descriptor(int fd, const char *text, int descriptor) {
     struct iovec part = { (void *)text, strlen(text) };
     union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control = { 0 };
-    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room };
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room
+    };
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
@@ -189,7 +192,7 @@ static inline pid_t vault_wait_clone(pid_t pid) { return waitpid(pid, NULL, (int
 #define VAULT_SYS(call) SYS_##call
 #endif
 
-/* What the child of vault_clone() becomes somebody else with. glibc's own would tell threads that the child lacks. */
+/* The calls by which the child of vault_clone() becomes somebody else. glibc's own would tell threads that it lacks. */
 static inline int vault_set_groups(int count, const gid_t *groups) {
     return (int)syscall(VAULT_SYS(setgroups), count, groups);
 }
@@ -226,7 +229,7 @@ static inline int vault_set_limit_of(pid_t pid, int resource, const struct rlimi
     return (int)syscall(SYS_prlimit64, pid, resource, limit, NULL);
 }
 
-/* How a process is scheduled unless somebody changed it. */
+/* These schedule the process as one that nobody has changed. */
 static inline int vault_reset_niceness(void) { return setpriority(PRIO_PROCESS, 0, 0); }
 static inline int vault_reset_scheduling(void) {
     return sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0});
@@ -235,7 +238,7 @@ static inline int vault_reset_io_priority(void) { return (int)syscall(SYS_ioprio
 
 /* Undoes what setarch(1) does, such as addresses that are always the same. */
 static inline int vault_reset_personality(void) { return personality(PER_LINUX); }
-/* What it is; no number of a personality asks for that. */
+/* Returns the personality; the number is not one of a personality, and asks for it. */
 static inline int vault_personality(void) { return personality(0xffffffff); }
 static inline int vault_set_personality(int personas) { return personality((unsigned long)personas); }
 
@@ -285,9 +288,9 @@ static inline int vault_rename_new(int folder, const char *from, const char *to)
     return (int)syscall(SYS_renameat2, folder, from, folder, to, 1u /* RENAME_NOREPLACE */);
 }
 
-/* 1 when somebody has the file open for writing: then nobody gets a lease to read it (fcntl(2)); -1 when the kernel does
-   not tell, as of another user's file. A file system that has no leases counts as one without writers. The lease is given
-   back at once, and a program that breaks it meanwhile causes a signal that is ignored. */
+/* 1 when somebody has the file open for writing: then nobody gets a lease to read it (fcntl(2)); -1 when the kernel
+   does not tell, as of another user's file. A file system that has no leases counts as one without writers. The lease
+   is given back at once, and a program that breaks it meanwhile causes a signal that is ignored. */
 static inline int vault_has_writer(int fd) {
     if (fcntl(fd, 10 /* F_SETSIG */, SIGURG) != 0) return -1;
     if (fcntl(fd, 1024 /* F_SETLEASE */, F_RDLCK) != 0)

@@ -4,7 +4,7 @@
 #include <libsecret/secret.h>
 #include <sys/random.h>
 
-/* What a presence key is found by: the vault it belongs to, and its own id. */
+/* The attributes by which a presence key is found: the vault it belongs to, and its own id. */
 static inline const SecretSchema *vault_presence_schema(void) {
     static const SecretSchema schema = {
         "io.vaultd.PresenceKey",
@@ -86,7 +86,9 @@ static inline GVariant *vault_search(GDBusConnection *bus, const char *owner, co
     return paths;
 }
 
-static inline GVariantBuilder *vault_attributes_begin(void) { return g_variant_builder_new((const GVariantType *)"a{ss}"); }
+static inline GVariantBuilder *vault_attributes_begin(void) {
+    return g_variant_builder_new((const GVariantType *)"a{ss}");
+}
 static inline void vault_attributes_add(GVariantBuilder *builder, const char *key, const char *value) {
     g_variant_builder_add(builder, "{ss}", key, value);
 }
@@ -143,7 +145,7 @@ static inline int vault_is_among(const char *name, const char *const *names) {
     return 0;
 }
 
-/* What the error of a call means: 'l' if something is locked, 'g' if there is no such object, 'e' if the keyring has
+/* The meaning of a call's error: 'l' if something is locked, 'g' if there is no such object, 'e' if the keyring has
    ended or does not answer in time; otherwise 0. */
 static inline char vault_error_meaning(const GError *error) {
     static const char *const gone[] = {"org.freedesktop.Secret.Error.NoSuchObject",

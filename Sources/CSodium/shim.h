@@ -5,7 +5,8 @@
 #include <cpuid.h>
 #endif
 
-/* How many kinds of vector registers programs can use here: on x86-64 1 up to AVX, 2 with AVX-512; elsewhere 1. */
+/* The number of kinds of vector registers that programs can use here: on x86-64 1 up to AVX, 2 with AVX-512; elsewhere
+   1. */
 static inline int vault_vector_registers(void) {
 #if defined(__x86_64__)
     unsigned a = 0, b = 0, c = 0, d = 0, enabled = 0, high = 0;

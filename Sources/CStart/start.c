@@ -1,11 +1,11 @@
-/* What a program of ours needs before any of it runs, the Swift runtime's own start included.
+/* Prepares a process for a program of ours before any of it runs, the Swift runtime's own start included.
  *
  * A standard stream that is closed is opened, or the first socket or file would get its number, and be taken for the
  * stream later. It is opened the wrong way round, so that reading and writing fail as they do on a closed one, and
  * close-on-exec, so that a child finds it closed.
  *
- * Without /proc the runtime finds no arguments, and aborts in a program that is linked statically. In C because nothing of
- * Swift's runs earlier than that. */
+ * Without /proc the runtime finds no arguments, and aborts in a program that is linked statically. In C because nothing
+ * of Swift's runs earlier than that. */
 #include "start.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /* The heap of a program that is linked with this wipes what is given back to it.
  *
- * Names, attributes and whatever else is no key pass through strings and arrays of many owners, none of which wipes itself,
- * and through libraries that know nothing of secrets. So free(3) does it for all of them: whoever reads the memory of the
- * process finds what something in it still holds, and nothing of what it held once.
+ * Names, attributes and whatever else is no key pass through strings and arrays of many owners, none of which wipes
+ * itself, and through libraries that know nothing of secrets. So free(3) does it for all of them: whoever reads the
+ * memory of the process finds what something in it still holds, and nothing of what it held once.
  *
- * glibc lets a program bring functions of its own ("Replacing malloc" in its manual). malloc, calloc and the aligned ones
- * stay glibc's. In C because the Swift compiler keeps these two names to itself. */
+ * glibc lets a program bring functions of its own ("Replacing malloc" in its manual). malloc, calloc and the aligned
+ * ones stay glibc's. In C because the Swift compiler keeps these two names to itself. */
 #include "wiping_heap.h"
 #include <errno.h>
 #include <malloc.h>

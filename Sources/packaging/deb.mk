@@ -2,11 +2,12 @@
 #
 #   DEBEMAIL=you@example.org DEBFULLNAME='Your Name' make deb
 #
-# DEB_REVISION (1) is the number behind the version. SOURCE_DATE_EPOCH is the time of whatever would be newer than that; it
-# is else the last commit's, so that the same programs make the same package.
+# DEB_REVISION (1) is the number behind the version. SOURCE_DATE_EPOCH is the time of whatever would be newer than that;
+# it is else the last commit's, so that the same programs make the same package.
 
 DEB_REVISION ?= 1
-DEB_VERSION   = $(shell sed -n 's/.*static let text = "\(.*\)"/\1/p' Sources/VaultProcess/ProgramVersion.swift)-$(DEB_REVISION)
+DEB_VERSION   = $(shell sed -n 's/.*static let text = "\(.*\)"/\1/p' \
+  Sources/VaultProcess/ProgramVersion.swift)-$(DEB_REVISION)
 DEB          := .build/deb
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || date +%s)
 # As devscripts has it: DEBEMAIL is an address, whose name is DEBFULLNAME, or both in one.

@@ -1,6 +1,7 @@
-# Where everything goes. Paths inside the units follow PREFIX.
+# The place of each file. Paths inside the units follow PREFIX.
 
-# Below the home of somebody who is not root, what needs root is left out, and the units go where a user's manager looks.
+# Below the home of somebody who is not root, what needs root is left out, and the units go where a user's manager
+# looks.
 PERSONAL := $(shell [ "$$(id -u)" = 0 ] || case '$(PREFIX)' in ("$$HOME"/?*) echo yes;; esac)
 
 bindir  := $(PREFIX)/bin
@@ -11,12 +12,13 @@ libexecdir := $(PREFIX)/libexec/vault
 # PAM and polkit read no other folder but these below it, whatever the PREFIX.
 sysconfdir ?= /etc
 
-# Where PAM looks for its modules: Debian's own folder, for every PREFIX of the system.
+# The folder in which PAM looks for its modules: Debian's own, for every PREFIX of the system.
 SECURITYDIR ?= $(if $(filter /usr /usr/local,$(PREFIX)),$(patsubst %/pam_permit.so,%,$(firstword \
   $(wildcard /lib/*/security/pam_permit.so /lib/security/pam_permit.so))),$(PREFIX)/lib/security)
 
-# The names under which other programs look for `vault` as their helper, in PATH; and those that are others' own, or are not
-# looked for there, in a folder that nobody has in PATH unless they put it there. Each is a link, the first ones' page as well.
+# The names under which other programs look for `vault` as their helper, in PATH; and those that are others' own, or are
+# not looked for there, in a folder that nobody has in PATH unless they put it there. Each is a link, the first ones'
+# page as well.
 HELPER_LINKS := git-credential-vault docker-credential-vault cargo-credential-vault
 OTHER_LINKS  := keyring vault-ansible-client
 
@@ -24,18 +26,20 @@ MAN_PAGES   := $(wildcard man/*.[0-9])
 COMPLETIONS := share/bash-completion/completions/vault share/zsh/site-functions/_vault \
   share/fish/vendor_completions.d/vault.fish
 # Below Sources, beside the programs they start.
-UNITS := $(wildcard $(foreach place,user $(if $(PERSONAL),,system),Sources/vaultd/$(place)/*.s* Sources/vault-pam/$(place)/*.s* \
-  Sources/vault-agent/$(place)/*.s*))
-# What a unit is called where it is installed: user/vaultd.socket.
+UNITS := $(wildcard $(foreach place,user $(if $(PERSONAL),,system),Sources/vaultd/$(place)/*.s* \
+  Sources/vault-pam/$(place)/*.s* Sources/vault-agent/$(place)/*.s*))
+# The name of a unit below the folder of the installed ones: user/vaultd.socket.
 unit-place = $(notdir $(patsubst %/,%,$(dir $1)))/$(notdir $1)
-# What an administrator may change, as SOURCE:PLACE below sysconfdir. What was installed last lies in docdir under the same
-# name: by that a changed file is told from an old one, and it stays, whatever is installed or uninstalled. One that was
-# removed, or that a link stands in for, was changed as well.
+# The files that an administrator may change, as SOURCE:PLACE below sysconfdir. A copy of the version installed last
+# lies in docdir under the same name: by that a changed file is told from an old one, and it stays, whatever is
+# installed or uninstalled. One that was removed, or that a link stands in for, was changed as well.
 CONFIG_FILES := $(if $(PERSONAL),,Sources/vault-pam/pam.d/vault:pam.d/vault \
-  Sources/vault-pam/pam.d/vault-biometry:pam.d/vault-biometry Sources/vaultd/vault.rules:polkit-1/rules.d/50-vault.rules)
-# What install makes below PREFIX, and uninstall removes.
+  Sources/vault-pam/pam.d/vault-biometry:pam.d/vault-biometry \
+  Sources/vaultd/vault.rules:polkit-1/rules.d/50-vault.rules)
+# The files that install makes below PREFIX, and uninstall removes.
 INSTALLED := bin/vault bin/vaultd $(addprefix libexec/vault/,$(HELPERS)) $(addprefix bin/,$(HELPER_LINKS)) \
-  $(addprefix libexec/vault/bin/,$(OTHER_LINKS)) $(HELPER_LINKS:%=share/man/man1/%.1) $(COMPLETIONS) share/doc/vault/vaultd.conf \
+  $(addprefix libexec/vault/bin/,$(OTHER_LINKS)) $(HELPER_LINKS:%=share/man/man1/%.1) $(COMPLETIONS) \
+  share/doc/vault/vaultd.conf \
   $(if $(PERSONAL),,lib/sysusers.d/vault.conf) \
   $(foreach unit,$(UNITS),$(unitdir:$(PREFIX)/%=%)/$(call unit-place,$(unit))) \
   $(foreach page,$(MAN_PAGES),share/man/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page)))
@@ -75,8 +79,8 @@ install: $(PROGRAMS) $(if $(PERSONAL),,$(PAM_MODULE))
 	    fish:fish/vendor_completions.d/vault.fish; do \
 	  install -D -m 644 /dev/null "$$DESTDIR$(PREFIX)/share/$${shell#*:}" && \
 	  $(BIN)/vault completions $${shell%%:*} >"$$DESTDIR$(PREFIX)/share/$${shell#*:}" || exit; done
-	$(if $(PERSONAL),@echo "left out$(,) because only root can install them: what opens a vault with the login password$(,)" \
-	  "a fingerprint or the login itself$(,) and a vault of the machine's own")
+	$(if $(PERSONAL),@echo "left out$(,) because only root can install them: what opens a vault with the login" \
+	  "password$(,) a fingerprint or the login itself$(,) and a vault of the machine's own")
 
 uninstall:
 	for file in $(CONFIG_FILES); do \

@@ -1,4 +1,4 @@
-"""What waits for a person, and who watches: from an approval to the value, many watchers, and an agent at rest."""
+"""Calls that wait for a person, and watchers: from an approval to the value, many watchers, and an agent at rest."""
 
 import json, os, statistics, time
 from report import BIN, IDLE_SECONDS, ROUNDS, line, measure

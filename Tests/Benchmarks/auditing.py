@@ -1,5 +1,5 @@
-"""What the audit log costs: gets with it and without, a get whose entry is on the disk before its answer, a check of a long
-log, and the room that an entry takes."""
+"""The cost of the audit log: gets with it and without, a get whose entry is on the disk before its answer, a check of a
+long log, and the room that an entry takes."""
 
 import json, os, statistics, time
 from report import BIN, ROUNDS, SECONDS, line, measure, ratio, setting

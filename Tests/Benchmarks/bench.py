@@ -3,11 +3,12 @@
 
 Everything runs in a folder of its own, on a private bus, and is ended by process id. Ratios are medians of rounds that
 take turns (A B A B …), so that a busy moment falls on both. BENCH_STRICT=1 makes a missed goal an error; BENCH_TRY=1
-runs everything once and shortly, and prints no figure; BENCH_PARTS names some of PARTS, with commas; BENCH_ITEMS is how many
-items a large store has."""
+runs everything once and shortly, and prints no figure; BENCH_PARTS names some of PARTS, with commas; BENCH_ITEMS is how
+many items a large store has."""
 
 import json, os, statistics, subprocess, sys, time
-import asking, auditing, chart, clients, computing, deposits, doors, fairness, granting, holding, latency, methods, rekeying, secretservice, sharing, signing, store
+import asking, auditing, chart, clients, computing, deposits, doors, fairness, granting, holding, latency, methods
+import rekeying, secretservice, sharing, signing, store
 from report import BIN, IDLE_SECONDS, PROGRAMS, RESULT, ROUNDS, SECONDS, TRIES, conclude, line, measure, ratio
 from world import Desktop, Keyring, PresentUser, Sandbox, Vault, voluntary_switches
 
@@ -94,7 +95,8 @@ def sleeping(vault, desktop):
 
 
 def presence(sandbox):
-    print("\nfrom PAM's yes to the first value (ms): the helper ends, the key is fetched, the vault opens, a waiting get goes on")
+    print("\nfrom PAM's yes to the first value (ms): the helper ends, the key is fetched, the vault opens, "
+          "a waiting get goes on")
     if not PresentUser.is_possible():
         return print("  skipped: a PAM service can be installed by root alone")
     user = sandbox.adopt(PresentUser(sandbox.folder("presence")))
@@ -120,7 +122,8 @@ def get_frame(wait):
 def starting(vault):
     print("\ndaemon start to first answer (ms)")
     frame = '{"method":"io.vaultd.Vault.Status"}'
-    result = measure("start", 10 * ROUNDS, os.geteuid(), vault.socket, frame, "ready", *vault.command, env=vault.environment)
+    result = measure("start", 10 * ROUNDS, os.geteuid(), vault.socket, frame, "ready", *vault.command,
+                     env=vault.environment)
     line("start to Status, median", result["median"], "<= 15", result["median"] <= 15, "ms",
          least=result["min"], most=result["max"])
 
@@ -166,7 +169,8 @@ def requests(sandbox):
 PARTS = {"requests": requests, "granting": granting.run, "auditing": auditing.run, "deposits": deposits.run,
          "asking": asking.run, "doors": doors.run, "signing": signing.run, "computing": computing.run,
          "fairness": fairness.run, "methods": methods.run, "holding": holding.run, "rekeying": rekeying.run,
-         "secret-service": secretservice.run, "sharing": sharing.run, "clients": clients.run, "latency": latency.run, "store": store.run}
+         "secret-service": secretservice.run, "sharing": sharing.run, "clients": clients.run, "latency": latency.run,
+         "store": store.run}
 
 
 def main():

@@ -1,4 +1,5 @@
-"""chart.py RESULT PICTURE: draws the latencies of a run as one SVG, with logarithmic axes, readable on light and dark."""
+"""chart.py RESULT PICTURE: draws the latencies of a run as one SVG, with logarithmic axes, readable on light and
+dark."""
 
 import json, math, sys
 
@@ -50,7 +51,7 @@ def panel(title, tools, left, x_axis, y_axis):
 
 
 def draw(result, picture):
-    """Whether there was something to draw."""
+    """Draws the chart, and tells whether there was something to draw."""
     with open(result) as file:
         series = json.load(file)["series"]
     if not series:

@@ -8,8 +8,9 @@ from tools import KeePassXC, Pass
 ITEMS = 10_000
 # The first that is found in a linked file's path says what the file is a part of.
 PARTS = {
-    "Foundation": "Foundation", "regular expressions": "RegexParser|StringProcessing", "the argument parser": "ArgumentParser",
-    "Swift's library": "swift_static|libswift", "vault": "/Vault|/vault", "C library": "",
+    "Foundation": "Foundation", "regular expressions": "RegexParser|StringProcessing",
+    "the argument parser": "ArgumentParser", "Swift's library": "swift_static|libswift", "vault": "/Vault|/vault",
+    "C library": "",
 }
 
 
@@ -21,10 +22,12 @@ def size():
     # BIN is a link; the map lies beside it.
     with open(os.path.join(os.path.dirname(BIN), "vault.map")) as file:
         for entry in file:
-            # Address, load address, size, alignment, and the section of a linked file; what has no address is not loaded.
+            # Address, load address, size, alignment, and the section of a linked file; what has no address is not
+            # loaded.
             match = re.match(r" *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +\d+ +(\S.*):\((\S+)\)$", entry)
             if match and int(match[1], 16) and not match[4].startswith((".bss", ".tbss", "COMMON")):
-                sizes[next(part for part, pattern in PARTS.items() if re.search(pattern, match[3]))] += int(match[2], 16)
+                owner = next(part for part, pattern in PARTS.items() if re.search(pattern, match[3]))
+                sizes[owner] += int(match[2], 16)
     for part, bytes in sizes.most_common():
         line(f"of which {part}", bytes / 1e6, unit="MB")
 
@@ -50,7 +53,8 @@ def names(vault, store, keepass):
 def completion(vault):
     print(f"\nwhat a shell waits for at the tab key, {ITEMS:,} items (ms)")
     whole = item(4242, ITEMS)["name"]
-    for title, word, offers, limit in (("an item's name", whole[:-1], 10, 15), (f"{ITEMS // FOLDER} folders' names", "", 500, None)):
+    for title, word, offers, limit in (("an item's name", whole[:-1], 10, 15),
+                                       (f"{ITEMS // FOLDER} folders' names", "", 500, None)):
         command = [os.path.join(BIN, "vault"), "__complete", "--", word, "get"]
         shown = subprocess.run(command, env=vault.environment, check=True, stdout=subprocess.PIPE).stdout
         if shown.count(b"\n") < offers:

@@ -96,7 +96,7 @@ def beside(vault, title, role, count, call):
 
 
 def answers(vault):
-    """How much is computed, with one client and with many."""
+    """Measures the computations in a second, with one client and with many."""
     for name, use, bits in KEYS:
         result = measure("pace", vault.socket, USER, 0, SECONDS, asked_for(name, use))
         line(f"{use} with RSA of {bits} bits, one client", result["rate"], unit="1/s", p50=result["p50_us"])

@@ -1,4 +1,4 @@
-"""What it costs an unlock to take in what was left while the vault was locked."""
+"""The cost of an unlock that takes in the deposits left while the vault was locked."""
 
 import statistics
 from report import BIN, ROUNDS, line

@@ -1,4 +1,5 @@
-"""The doors that other programs know: `vault run` and `vault inject`, git's credential helper, and credentials of units."""
+"""The doors that other programs know: `vault run` and `vault inject`, git's credential helper, and credentials of
+units."""
 
 import json, os, statistics, subprocess, sys, time
 from granting import Machine
@@ -66,8 +67,8 @@ def gits_helper(sandbox, vault):
                "git's cache": [os.path.join(path, "git-credential-cache"), "--socket", cache]}
     for name, command in helpers.items():
         # The cache's daemon goes on in the background with what it was given.
-        subprocess.run([*command, "store"], input=store, env=environment, check=True, text=True, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL)
+        subprocess.run([*command, "store"], input=store, env=environment, check=True, text=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         said = subprocess.run([*command, "get"], input=ask, env=environment, check=True, text=True,
                               stdout=subprocess.PIPE).stdout
         if "password=hunter2\n" not in said:
@@ -75,7 +76,8 @@ def gits_helper(sandbox, vault):
     for name in "libsecret", "git's cache":
         pairs = []
         for _ in range(ROUNDS):
-            mine, theirs = measure("processes", 20, *helpers["vault"], "get", "vs", *helpers[name], "get", env=environment)
+            mine, theirs = measure("processes", 20, *helpers["vault"], "get", "vs", *helpers[name], "get",
+                                   env=environment)
             pairs.append((mine["median"], theirs["median"]))
         value, mine, theirs = ratio(pairs)
         line(f"git-credential-vault, beside {name}", mine, unit="ms")
@@ -105,14 +107,16 @@ print(json.dumps(times))
 
 def credentials(sandbox):
     print("\na credential, from the service manager's connect to its end (ms)")
-    roots = [path for path in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified") if os.access(path + "/cgroup.procs", os.W_OK)]
+    roots = [path for path in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
+             if os.access(path + "/cgroup.procs", os.W_OK)]
     if os.geteuid() != 0 or not roots:
         return print("  skipped: a process of a unit has a cgroup, which root makes")
     vault = sandbox.adopt(Machine(sandbox.folder("credentials")))
     vault.fill(VALUES)
     unit = f"vault-bench-{os.getpid()}.service"
     with vault.connect() as connection:
-        vault.ask(connection, "Grant", {"subject": f"unit:{unit}", "items": ITEM, "rights": ["get"], "credential": "key"})
+        vault.ask(connection, "Grant",
+                  {"subject": f"unit:{unit}", "items": ITEM, "rights": ["get"], "credential": "key"})
     slice = roots[0] + "/system.slice"
     is_new = not os.path.exists(slice)
     os.makedirs(f"{slice}/{unit}")

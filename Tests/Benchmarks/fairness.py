@@ -1,4 +1,5 @@
-"""What one client's heavy calls cost the others: how long a Status waits beside them, another's Get, and a lock."""
+"""The cost of one client's heavy calls to the others: the time that a Status, another's Get and a lock wait beside
+them."""
 
 import os, pickle, random, signal, statistics, subprocess, sys, threading, time
 from report import BIN, ROUNDS, SECONDS, line
@@ -38,8 +39,8 @@ while not select.select([0], [], [], 0.0002)[0]:
 print(*worst)
 """
 
-# Sends what each of them has to say when it is told to, and reads what comes, unless they do not read. In the end it says how
-# many replies were refusals.
+# Sends what each of them has to say when it is told to, and reads what comes, unless they do not read. In the end it
+# says how many replies were refusals.
 SENDERS = """
 import pickle, socket, sys, threading
 loads, reads = pickle.load(sys.stdin.buffer)
@@ -124,7 +125,7 @@ class Process:
         self.process.stdin.flush()
 
     def wait(self):
-        """What else it says."""
+        """Waits for its end, and returns the rest of its output."""
         said = self.process.communicate()[0]
         if self.process.returncode:
             raise RuntimeError("a client failed")
@@ -157,7 +158,8 @@ class Heavy:
         self.title, self.loads, self.watchers = title, loads, watchers
 
     def during(self, vault, round, body):
-        """What `body` gives, called while the clients have their answers; it gets how to wait for the last one."""
+        """Returns the result of `body`, called while the clients have their answers, with a way to wait for the last
+        one."""
         watchers = Process(WATCHERS, vault.socket, self.watchers) if self.watchers else None
         senders = Process(SENDERS, vault.socket, given=(self.loads(round), True))
         try:
@@ -194,8 +196,8 @@ class Heavy:
             return error.args[0]["error"].endswith(".Locked")
 
     def wait_of_lock(self, vault, round, duration, by_signal):
-        """How long a lock takes at some time within what they do, in ms: until its answer, or, by a signal, until a Status
-        tells of it."""
+        """Returns the time that a lock takes at some moment of their work, in ms: until its answer, or, by a signal,
+        until a Status tells of it."""
         def measure(senders):
             with vault.connect() as connection:
                 vault.ask(connection, "Status", {})
@@ -233,7 +235,7 @@ def unlock(vault):
 
 
 def waits_of_locks(vault, work, prepare=lambda number: None):
-    """How long each of some locks takes at some time within what `work` does, in ms. The lock may end the work."""
+    """Returns the times that some locks take, each at some moment of `work`, in ms. The lock may end the work."""
     def try_work(number):
         try:
             work(number)
@@ -261,7 +263,8 @@ def waits_of_locks(vault, work, prepare=lambda number: None):
 
 
 def unlock_in_time(vault):
-    """Unlocks by the password as soon as that is possible: an attempt that a lock has cut off counts as one that failed."""
+    """Unlocks by the password as soon as that is possible: an attempt that a lock has cut off counts as one that
+    failed."""
     while True:
         try:
             return vault.converse("Unlock", {"method": "password"})
@@ -296,7 +299,8 @@ def calls(vault):
     yield Heavy(f"SetMany and Delete of {BATCH} items", lambda n: many(n, 1, BATCH))
     yield Heavy(f"SetMany and Delete of {SMALL} small items", lambda n: many(n, 0, SMALL, length=8))
     yield Heavy("SetMany and Delete of 15 items with 30 folders", lambda n: many(n, 29, 15))
-    yield Heavy(f"SetMany and Delete of {BATCH} beside {CLIENTS} monitors", lambda n: many(n, 1, BATCH), watchers=CLIENTS)
+    yield Heavy(f"SetMany and Delete of {BATCH} beside {CLIENTS} monitors", lambda n: many(n, 1, BATCH),
+                watchers=CLIENTS)
     yield Heavy("ten changes of the class of an item with a MiB of versions", lambda _: [b"".join(
         vault.frame("Set", {"name": "kept", "accessible": accessible, "update": True})
         for accessible in ("after-first-unlock", "when-unlocked") * 5)])
@@ -307,7 +311,7 @@ def calls(vault):
 
 
 def costly_frames():
-    """What takes long to read for its length, each in another way."""
+    """Returns frames that take long to read for their length, each in another way."""
     def call(method, parameters):
         return b'{"method":"io.vaultd.Vault.%s","parameters":%s}' % (method, parameters)
 
@@ -350,7 +354,8 @@ def waiting_gets(vault, count):
 
 
 def beside_non_readers(vault, count):
-    """How long a Status waits, and the large Get of another process, beside many that do not read theirs, in ms."""
+    """Returns the time that a Status and the large Get of another process wait beside many that do not read theirs, in
+    ms."""
     frame = vault.frame("Get", {"name": "megabyte"})
     probe = Probe(vault)
     senders = Process(SENDERS, vault.socket, given=([frame] * count, False))

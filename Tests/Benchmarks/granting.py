@@ -1,4 +1,4 @@
-"""What grants cost: a get with many of them in force, a granted get of a daemon that has just started."""
+"""The cost of grants: a get with many of them in force, a granted get of a daemon that has just started."""
 
 import json, os
 from report import BIN, ROUNDS, SECONDS, line, measure, ratio

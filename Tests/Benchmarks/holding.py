@@ -1,4 +1,4 @@
-"""What a Status, a Get and a lock wait beside one call, or an unlock, of a vault that has many grants and a long log."""
+"""The waits of a Status, a Get and a lock beside a call, or an unlock, of a vault with many grants and a long log."""
 
 import os
 from fairness import Probe, judged, judged_both, unlock, waits_of_locks

@@ -1,4 +1,5 @@
-"""keyring.py BUS PASSWORD ROUNDS: has gnome-keyring encrypt its keyring `bench`, and times how long it takes to unlock it.
+"""keyring.py BUS PASSWORD ROUNDS: has gnome-keyring encrypt its keyring `bench`, and times how long it takes to unlock
+it.
 
 Prints the milliseconds of each round as one JSON array."""
 

@@ -1,4 +1,4 @@
-"""How long a get and an unlock take as the number of items grows, vault beside others: two series for the chart.
+"""The times of a get and an unlock as the number of items grows, vault beside others: two series for the chart.
 
 Each is the least of its rounds: what the tool takes, not what else the machine did."""
 
@@ -9,7 +9,7 @@ from tools import KeePassXC, Pass
 from world import LargeKeyring
 
 SIZES = (100,) if TRIES else (100, 1000, 10_000)
-# What the others do not reach in the time there is.
+# The sizes that the others do not reach in the time there is.
 MORE_SIZES = (1000,) if TRIES else (100_000,)
 
 

@@ -1,4 +1,4 @@
-"""What others wait beside each method of the interface: a Status, and a Get.
+"""The waits of others beside each method of the interface: of a Status, and of a Get.
 
 The tables name every method: one that the interface has and the tables have not ends the benchmarks."""
 
@@ -10,8 +10,8 @@ from report import BIN, ROUNDS
 from world import PASSWORD, Vault
 
 ASKED = 200
-# The same of methods that read the whole log, or all deposits, each time; of one that stores a MiB each time; and of one that
-# makes collections, of which a vault has 256 at most.
+# The same of methods that read the whole log, or all deposits, each time; of one that stores a MiB each time; and of
+# one that makes collections, of which a vault has 256 at most.
 TIMES = {"Audit": 10, "Verify": 10, "Deposits": 10, "RestoreVersion": 20, "ImportCollection": min(32, 240 // ROUNDS)}
 # The methods that reply in parts.
 STREAMED = {"Audit", "Verify", "Deposits", "Children", "Attributes", "Grants", "Requests"}
@@ -70,7 +70,7 @@ def to_empty(vault, round):
 
 
 def requests(vault, round):
-    """What other users ask for, each many items. The approvals of an earlier round make room for those of this one."""
+    """Has other users ask, each for many items. The approvals of an earlier round make room for those of this one."""
     vault.be_reachable()
     with vault.connect() as connection:
         for number in numbers(vault, "approved"):
@@ -106,8 +106,8 @@ def numbers(vault, state):
             if request["state"] == state]
 
 
-# What each method is called with, in turn, or what makes that, or the parts that measure it. `{n}` is a number that grows. See
-# also EXCHANGES.
+# The parameters of each method's calls, in turn, or what makes them, or the parts that measure it. `{n}` is a number
+# that grows. See also EXCHANGES.
 CALLS = {
     "Status": {}, "Get": {"name": "large"}, "Show": {"name": "kept"}, "History": {"name": "kept"},
     "Find": {"query": "number=7"}, "Children": {"prefix": ""}, "Attributes": {},
@@ -120,7 +120,8 @@ CALLS = {
     "RevokeToken": {"name": "tokens", "subject": "s{n}"}, "PublicKey": {"name": "key", "format": "jwk"},
     "Deposit": {"name": "left/{n}", "value": "v"}, "SealDeposit": to_seal,
     "DepositSealed": sealed, "Deposits": {}, "SettleDeposit": to_settle,
-    "Generate": {"recipe": {"style": "phrase", "length": 12}}, "Receipt": {"name": "kept", "version": 1, "succeeded": True},
+    "Generate": {"recipe": {"style": "phrase", "length": 12}},
+    "Receipt": {"name": "kept", "version": 1, "succeeded": True},
     "ListSlots": {}, "MarkStale": {}, "Can": {"right": "get", "name": "kept"}, "WhoMay": {"name": "kept"}, "Grants": {},
     "Rights": {"subject": "user:5001"},
     "Grant": {"subject": "user:5001", "items": "granted/{n}", "rights": ["get"]},
@@ -134,10 +135,10 @@ CALLS = {
                                "attributes": [{"key": "number", "value": "{n}"}], "value": "v"}]},
     "SetMany": "fairness computing", "Monitor": "fairness",
 }
-# What is refused, because there is no login slot here, no confined program, no bus, no prompt and no inquiry; and a Lock that
-# waits behind another one, as a lock refuses the calls that wait.
+# The calls that are refused, because there is no login slot here, no confined program, no bus, no prompt and no
+# inquiry; and a Lock that waits behind another one, as a lock refuses the calls that wait.
 REFUSED = {"MarkStale", "ForgetSubject", "JoinBus", "Refuse", "Confirm", "Dismiss", "Respond", "Lock"}
-# What is about other users' requests.
+# The methods for other users' requests.
 OF_OTHERS = {"Approve", "Deny", "ForgetDenial"}
 
 
@@ -251,7 +252,7 @@ def interface(vault):
 
 
 def parameters(vault, method, round):
-    """What each call of a round says."""
+    """Returns the parameters of each call of a round."""
     said = CALLS[method]
     if callable(said):
         return said(vault, round)

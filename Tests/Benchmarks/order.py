@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""order.py BIN PROGRAMS ORDER DAEMON_ORDER: writes the names of the functions that `vault` runs at its start to ORDER, and of
-those that `vaultd` runs in everyday use to DAEMON_ORDER, for the linker.
+"""order.py BIN PROGRAMS ORDER DAEMON_ORDER: writes the names of the functions that `vault` runs at its start to ORDER,
+and of those that `vaultd` runs in everyday use to DAEMON_ORDER, for the linker.
 
 BIN has programs that are not stripped. A name that no longer exists, or that the linker does not find, does no harm."""
 
@@ -9,7 +9,8 @@ from world import Desktop, Sandbox, Vault, await_name
 
 BIN, PROGRAMS, ORDER, DAEMON_ORDER = sys.argv[1:5]
 ITEMS = 100
-# What scripts run most. Those that parse their arguments by the book run millions of steps before they begin.
+# The command that scripts run most. Those that parse their arguments by the book run millions of steps before they
+# begin.
 COMMAND = ["get", "bench/item-042"]
 
 
@@ -47,8 +48,8 @@ def client():
 
 
 def ran(settings, use):
-    """The functions that the daemon runs from its start to its end. Callgrind notes them; the daemon has too many threads and
-    steps for `steps`."""
+    """The functions that the daemon runs from its start to its end. Callgrind notes them; the daemon has too many
+    threads and steps for `steps`."""
     with Sandbox() as sandbox:
         folder = sandbox.folder("vault")
         notes = os.path.join(folder, "callgrind")

@@ -1,4 +1,4 @@
-"""How long a new vault key takes beside a flood of another user: of searches without any right, and of granted writes."""
+"""The time of a new vault key beside a flood of another user: of searches without any right, and of granted writes."""
 
 import os, signal, time
 from granting import Machine
@@ -67,7 +67,8 @@ def run(sandbox):
         vault.ask(connection, "Grant", {"subject": f"user:{WRITER}", "items": "flood/*", "rights": ["set"]})
         for number in range(100):
             vault.ask(connection, "Set", {"name": f"flood/{number}", "value": "v"})
-    print(f"\na new vault key for {ITEMS} items, and the same beside {CONNECTIONS} calls a millisecond of another user (ms)")
+    print(f"\na new vault key for {ITEMS} items, and the same beside {CONNECTIONS} calls a millisecond "
+          "of another user (ms)")
     for title, user, call in ((f"searches of {QUERY} bytes", USER, search), ("granted writes", WRITER, write)):
         pairs = []
         for _ in range(ROUNDS):

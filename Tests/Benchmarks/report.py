@@ -1,4 +1,4 @@
-"""How a figure is printed and judged, and how the measuring programs are run."""
+"""Prints and judges figures, and runs the measuring programs."""
 
 import json, os, statistics, subprocess, sys
 
@@ -16,7 +16,7 @@ ROUNDS = setting("ROUNDS", 7, 1)
 SECONDS = setting("SECONDS", 1.0, 0.05)
 IDLE_SECONDS = setting("IDLE_SECONDS", 60.0, 0.0)
 lines = []
-# What the chart shows: {"get": {"vault": [[items, milliseconds], …], …}, …}.
+# The data of the chart: {"get": {"vault": [[items, milliseconds], …], …}, …}.
 series = {}
 
 
@@ -26,8 +26,9 @@ def pinned(cpu):
 
 
 def measure(program, *arguments, cpu=None, first=False, **options):
-    """What one of the programs beside this file, in C, prints; it is run before all others where it is to be `first`."""
-    command = pinned(cpu) + (["chrt", "--fifo", "1"] if first else []) + [os.path.join(PROGRAMS, program), *map(str, arguments)]
+    """Returns the output of a program beside this file, in C; one that is to be `first` runs before all others."""
+    before = pinned(cpu) + (["chrt", "--fifo", "1"] if first else [])
+    command = [*before, os.path.join(PROGRAMS, program), *map(str, arguments)]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, **options).stdout)
 
 
@@ -51,6 +52,7 @@ def conclude():
         return []
     missed = [entry["name"] for entry in lines if entry["passed"] is False]
     with open(RESULT, "w") as file:
-        json.dump({"cpus": os.cpu_count(), "rounds": ROUNDS, "seconds": SECONDS, "lines": lines, "series": series}, file, indent=2)
+        json.dump({"cpus": os.cpu_count(), "rounds": ROUNDS, "seconds": SECONDS, "lines": lines, "series": series},
+                  file, indent=2)
     print(f"\nwritten to {RESULT}; " + (f"missed: {', '.join(missed)}" if missed else "every goal reached"))
     return missed

@@ -168,5 +168,6 @@ def run(sandbox):
         storage(both)
         calls(both, "search", "SearchItems with one hit", many=0.1)
         calls(both, "pairs", "create and delete", many=0.01)
-        both.judge("resident memory", [(both.ours.resident_bytes() / 1e6, both.theirs.resident_bytes() / 1e6)], "MB", many=1.0)
+        both.judge("resident memory", [(both.ours.resident_bytes() / 1e6, both.theirs.resident_bytes() / 1e6)], "MB",
+                   many=1.0)
         both.stop()

@@ -1,5 +1,5 @@
-"""secretstorage_gets.py SECONDS COUNT COLLECTION: has SecretStorage find items and get their secrets, in one session with the
-service on the session bus.
+"""secretstorage_gets.py SECONDS COUNT COLLECTION: has SecretStorage find items and get their secrets, in one session
+with the service on the session bus.
 
 Prints one JSON object: how many a second."""
 
@@ -14,7 +14,8 @@ collection = secretstorage.Collection(connection, path, open_session(connection)
 
 def get(number):
     item = next(collection.search_items({
-        "xdg:schema": "org.gnome.keyring.NetworkPassword", "user": "ana", "server": f"git-{number}.example", "protocol": "https"}))
+        "xdg:schema": "org.gnome.keyring.NetworkPassword", "user": "ana", "server": f"git-{number}.example",
+        "protocol": "https"}))
     if item.get_secret() != f"{number:064}".encode():
         sys.exit("bench: SecretStorage gets another secret")
 

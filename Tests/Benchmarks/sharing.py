@@ -1,8 +1,8 @@
 """No uid starves another: many connections of several uids, and what one uid's processes cost those of another.
 
-Each gets an item that was granted to it. It takes root to be them. Who asks beside others does so with the server on one processor
-and all clients on the other, and who asks at its time is run before them: what is told is who gets a server's time, and not whom
-the kernel runs when. It is the same with both servers."""
+Each gets an item that was granted to it. It takes root to be them. Who asks beside others does so with the server on
+one processor and all clients on the other, and who asks at its time is run before them: what is told is who gets a
+server's time, and not whom the kernel runs when. It is the same with both servers."""
 
 import json, os, statistics, subprocess
 from granting import ITEM, Machine, frame
@@ -62,7 +62,7 @@ def descriptors(vault):
 
 def holding(vault):
     print(f"\n{HELD:,} connections of {len(HOLDERS)} uids, each of which has asked once")
-    # What is there once and for all is no connection's.
+    # Memory that is there once and for all belongs to no connection.
     with Crowd(vault.socket, HOLDERS[0], "hold", 100):
         pass
     resident, open_files = vault.resident_bytes(), descriptors(vault)
@@ -126,7 +126,7 @@ def beside(vault, fair):
             with Crowd(vault.socket, ATTACKER, role, count, cpu=CLIENTS):
                 paced.append(asked_of(vault, 1000))
                 crowded.append(asked_of(vault, 0)["rate"])
-            # What a server without a protocol makes of half a frame or of one that nobody reads is nothing to compare with.
+            # A server without a protocol is no yardstick for half a frame, nor for an answer that nobody reads.
             with Crowd(fair.socket, ATTACKER, role if role in ("ask", "vanish") else "ask", count, cpu=CLIENTS):
                 paced_fair.append(asked_of(fair, 1000))
                 crowded_fair.append(asked_of(fair, 0)["rate"])

@@ -21,7 +21,8 @@ class OpenSSHAgent(Server):
         key = os.path.join(self.folder, "key")
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
         environment = os.environ | {"SSH_AUTH_SOCK": self.socket}
-        while subprocess.run(["ssh-add", "-q", key], env=environment, stderr=subprocess.DEVNULL, check=False).returncode:
+        while subprocess.run(["ssh-add", "-q", key], env=environment, stderr=subprocess.DEVNULL,
+                             check=False).returncode:
             pass
 
 

@@ -75,8 +75,8 @@ class Store(Vault):
         return times
 
     def find_times(self, queries, most, uid=None):
-        """Milliseconds of the first `most` items for each query, of another user where one is named: every one must have as
-        many. On a busy machine a page ends by its time."""
+        """Milliseconds of the first `most` items for each query, of another user where one is named: every one must
+        have as many. On a busy machine a page ends by its time."""
         times = []
         with self.connect(uid) as connection:
             for query in queries:
@@ -94,8 +94,8 @@ class Store(Vault):
     def warm(self):
         """Has the system read the file into memory.
 
-        What it has not there, it reads at the disk's pace: that would be the disk's figure, and which part of a file
-        stays in memory is up to whatever else ran before.
+        It reads the rest at the disk's pace: that would be the disk's figure, and which part of a file stays in memory
+        is up to whatever else ran before.
         """
         with open(self.store, "rb", buffering=0) as file:
             while file.read(1 << 20):
@@ -112,7 +112,7 @@ class Store(Vault):
             return self.ask(connection, "Status", {})["integrity"]
 
     def await_check(self):
-        """What the check that is under way ends with."""
+        """Waits for the end of the check that is under way, and returns its outcome."""
         while (state := self.integrity()["state"]) == "checking":
             time.sleep(0.02)
         return state
@@ -185,8 +185,8 @@ def to_few(pairs, count, goal):
 
 
 def batches(store, at, folder, goal=0.4):
-    """Items stored in batches to a store of `at` others, beside their rows written by SQLite alone in one transaction to a
-    copy of the same store; the next item's number."""
+    """Items stored in batches to a store of `at` others, beside their rows written by SQLite alone in one transaction
+    to a copy of the same store; the next item's number."""
     first, pairs, copy = at, [], os.path.join(folder, "copy.db")
     for _ in range(ROUNDS):
         # Another program reads a file that no daemon holds.
@@ -279,7 +279,7 @@ def reading(few, large):
 
 
 def granted(large):
-    """What one may see who was granted 20 items of so many."""
+    """Measures the searches of a user who was granted 20 items of so many."""
     if os.geteuid() != 0:
         return print("\nsearches of a granted user: skipped, it takes root to be one")
     print(f"\nsearches of users who were granted {FOLDER} of {ITEMS:,} items (ms)")
@@ -291,7 +291,8 @@ def granted(large):
             for items in patterns:
                 large.ask(connection, "Grant", {"subject": f"user:{uid}", "items": items, "rights": ["find"]})
     large.be_reachable()
-    for title, uid in ((f"find of {FOLDER} items with a grant each", SERVICE), ("find of those of one folder", SERVICE + 1)):
+    for title, uid in ((f"find of {FOLDER} items with a grant each", SERVICE),
+                       ("find of those of one folder", SERVICE + 1)):
         times = large.find_times([""] * SINGLES, FOLDER, uid)
         median = statistics.median(times)
         line(title, median, "< 2", median < 2, "ms", most=max(times))

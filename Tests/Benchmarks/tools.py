@@ -25,7 +25,8 @@ class Pass:
                 file.write(f"{name}@bench.invalid\n")
             # One is encrypted, the others are copies: pass opens a file by its name and looks at no other.
             first = os.path.join(folder, "item-0.gpg")
-            self.gpg("--trust-model", "always", "-r", f"{name}@bench.invalid", "-o", first, "--encrypt", input=b"secret\n")
+            self.gpg("--trust-model", "always", "-r", f"{name}@bench.invalid", "-o", first, "--encrypt",
+                     input=b"secret\n")
             for i in range(1, self.count):
                 os.link(first, os.path.join(folder, f"item-{i}.gpg"))
 

@@ -1,4 +1,4 @@
-"""What the benchmarks run against: a vault, the C echo, and a gnome-keyring on a bus of its own."""
+"""The servers of the benchmarks: a vault, the C echo, and a gnome-keyring on a bus of its own."""
 
 import glob, json, os, re, shutil, signal, socket, subprocess, tempfile, time
 
@@ -19,7 +19,7 @@ def clean_environment(folder):
 
 
 def voluntary_switches(pid):
-    """How often any thread of the process went to sleep by itself, that is, had been awake."""
+    """Counts the times that any thread of the process went to sleep by itself, that is, had been awake."""
     total = 0
     for path in glob.glob(f"/proc/{pid}/task/*/status"):
         with open(path) as file:
@@ -65,7 +65,8 @@ class Echo(Server):
 
 
 class PresentUser:
-    """A PAM service that says yes, and writes down when. PAM reads no other folder than /etc/pam.d, so it needs root."""
+    """A PAM service that says yes, and writes down when. PAM reads no other folder than /etc/pam.d, so it needs
+    root."""
 
     def __init__(self, folder):
         self.name = f"vault-bench-{os.getpid()}"
@@ -252,10 +253,11 @@ class Desktop(Server):
 
 
 def call_bus(environment, member, name):
-    """What the bus itself answers about a name, as dbus-send prints it."""
+    """Returns the bus's own answer about a name, as dbus-send prints it."""
     return subprocess.run(
         ["dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
-         f"org.freedesktop.DBus.{member}", f"string:{name}"], env=environment, stdout=subprocess.PIPE, check=True).stdout
+         f"org.freedesktop.DBus.{member}", f"string:{name}"],
+        env=environment, stdout=subprocess.PIPE, check=True).stdout
 
 
 def await_name(environment, name=SECRETS):

@@ -1,4 +1,5 @@
-/* Takes the place of the C library's functions in the program of the tests, for its own code and for the libraries it loads. */
+/* Takes the place of the C library's functions in the program of the tests, for its own code and for the libraries it
+   loads. */
 #include "faulty_disk_names.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@ void faulty_disk_tell(void (*tell)(void *context, int fd), void *new_context) {
     context = new_context;
 }
 
-/* What is called may do the same calls itself, and is not told of them. */
+/* The function that is told may do the same calls itself, and is not told of them. */
 static int done(long result, int fd) {
     void (*tell)(void *, int) = told;
     if (result == 0 && tell) {

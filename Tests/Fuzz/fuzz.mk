@@ -27,7 +27,7 @@ $(FUZZ)/WireGenerator: $(wildcard Sources/WireGenerator/*.swift)
 $(FUZZ_WIRE) &: $(FUZZ)/WireGenerator $(FUZZ_VARLINK)
 	@$< $(FUZZ)/wire $(FUZZ_VARLINK)
 
-# What a module is made of, and what it imports.
+# A module's sources, and the modules that it imports.
 fuzz-module = $(FUZZ)/$1.o: Tests/Fuzz/fuzz.mk $(shell find Sources/$1 -name '*.swift') $(patsubst %,$(FUZZ)/%.o,$2)
 $(call fuzz-module,VaultBytes)
 $(call fuzz-module,VaultModel,VaultBytes)
@@ -45,21 +45,22 @@ FUZZ_SERVICE := Audit/Writing/AuditSettings Files/OwnFile Files/ReplacedFile Fil
   WaysIn/Trying/Backoff WaysIn/Trying/BackoffFile WaysIn/Slots/BootKey WaysIn/Slots/KeyFile
 $(FUZZ)/VaultService.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultService/%.swift,$(FUZZ_SERVICE)) \
   $(patsubst %,$(FUZZ)/%.o,VaultCore VaultModel VaultBytes)
-# What reads the client's files and other programs' words, without the argument parser.
+# The parsers of the client's files and of other programs' words, without the argument parser.
 FUZZ_CLI := Items/Fetching/FetchedItems Items/Fetching/ItemReference Inject/Escape Inject/ShellWord Inject/Template \
   Inject/TemplateParser Inject/YAMLScalar Helpers/Git/GitAttributes Helpers/Git/GitPlace Helpers/NameSegment \
   Helpers/URLSpelling \
   Run/EnvironmentFile Run/VariableName Run/Variables
 $(FUZZ)/VaultCLI.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultCLI/%.swift,$(FUZZ_CLI)) \
   $(patsubst %,$(FUZZ)/%.o,VaultWire VaultModel VaultBytes)
-# What reads the replies of another keyring.
+# The parser of another keyring's replies.
 $(FUZZ)/VaultKeyring.o: Tests/Fuzz/fuzz.mk Sources/VaultKeyring/PropertyTable.swift \
   $(patsubst %,$(FUZZ)/%.o,VaultWire VaultModel VaultBytes)
 $(FUZZ)/Logging.o: Tests/Fuzz/Logging.swift Tests/Fuzz/fuzz.mk
 $(FUZZ)/VaultDaemon.o: Tests/Fuzz/fuzz.mk Sources/VaultDaemon/Main/Settings/Configuration.swift \
   $(patsubst %,$(FUZZ)/%.o,Logging VaultService VaultCore VaultWire VaultModel VaultBytes)
 
-# The door of the Secret Service and of the portal, with the whole of VaultService: other files of both modules than above.
+# The door of the Secret Service and of the portal, with the whole of VaultService: other files of both modules than
+# above.
 FUZZ_BUS := $(FUZZ)/bus
 FUZZ_BUS_SWIFTC := $(FUZZ_SWIFTC:swiftc=swiftc -I $(FUZZ_BUS)) -I Sources/CSystemd
 FUZZ_DOOR := $(filter-out %+Standing.swift,$(wildcard Sources/VaultDaemon/Doors/SecretService/*.swift)) \
@@ -79,10 +80,10 @@ $(FUZZ_BUS)/%.o:
 	  -c $(filter %.swift,$^) -o $@
 	@touch $@
 
-# To call the tracer at each comparison takes the parsers of values and frames up to half of their time; their words are in
-# dictionaries instead.
-fuzz-coverage = $(if $(filter VaultBytes VaultModel KindFuzz VaultWire FrameFuzz,$1),-sanitize-coverage=edge$(fuzz-comma)indirect-calls$(fuzz-comma)inline-8bit-counters$(fuzz-comma)pc-table)
-fuzz-comma := ,
+# To call the tracer at each comparison takes the parsers of values and frames up to half of their time; their words are
+# in dictionaries instead.
+FUZZ_PLAIN := -sanitize-coverage=edge,indirect-calls,inline-8bit-counters,pc-table
+fuzz-coverage = $(if $(filter VaultBytes VaultModel KindFuzz VaultWire FrameFuzz,$1),$(FUZZ_PLAIN))
 
 $(FUZZ)/%.o:
 	@mkdir -p $(FUZZ)
@@ -91,7 +92,8 @@ $(FUZZ)/%.o:
 	  -c $(filter %.swift,$^) -o $@
 	@touch $@ # The compiler leaves one alone that would be the same.
 
-# What a target is made of: its modules and what they are linked with. A target pays for each module at every input.
+# A target's parts: its modules and the libraries that they are linked with. A target pays for each module at every
+# input.
 fuzz-target = $(FUZZ)/$1: Tests/Fuzz/$1.swift $3 $(patsubst %,$(FUZZ)/%.o,$2)
 FUZZ_STORE := $(wildcard Tests/Fuzz/Store/*.swift)
 $(call fuzz-target,KindFuzz,VaultModel VaultBytes)
@@ -110,8 +112,9 @@ $(call fuzz-target,ConfigurationFuzz,VaultDaemon Logging VaultService VaultCore 
 $(call fuzz-target,TemplateFuzz,VaultCLI VaultWire VaultModel VaultBytes)
 $(call fuzz-target,EnvironmentFileFuzz,VaultCLI VaultWire VaultModel VaultBytes)
 $(call fuzz-target,BackoffFuzz,VaultService VaultCore VaultModel VaultBytes)
-$(call fuzz-target,BusFuzz,Logging VaultProcess VaultStore VaultSigning VaultCore VaultModel VaultBytes,Tests/Fuzz/Bus/BusStage.swift \
-  Tests/Fuzz/Store/Randomness.swift $(FUZZ_BUS)/VaultDaemon.o $(FUZZ_BUS)/VaultService.o)
+$(call fuzz-target,BusFuzz,Logging VaultProcess VaultStore VaultSigning VaultCore VaultModel VaultBytes,\
+  Tests/Fuzz/Bus/BusStage.swift Tests/Fuzz/Store/Randomness.swift $(FUZZ_BUS)/VaultDaemon.o \
+  $(FUZZ_BUS)/VaultService.o)
 $(FUZZ)/BusFuzz: private FUZZ_SWIFTC := $(FUZZ_BUS_SWIFTC) -lsystemd
 $(call fuzz-target,ProviderFuzz,VaultKeyring VaultWire VaultModel VaultBytes)
 FUZZ_PLAIN_SWIFTC := $(FUZZ_SWIFTC)
@@ -130,7 +133,8 @@ $(FUZZ)/%Fuzz:
 
 kept-corpus = $(wildcard Tests/Fuzz/Corpus/$1)
 
-# The longest input, where it is not 4096 bytes; some are long from the first on, because a few bytes are no edit and no call.
+# The longest input, where it is not 4096 bytes; some are long from the first on, because a few bytes are no edit and no
+# call.
 FUZZ_LENGTH_KindFuzz  := 2048
 FUZZ_LENGTH_StoreFuzz := 321
 FUZZ_LENGTH_RestoreFuzz := 209
@@ -147,18 +151,19 @@ FUZZ_LENGTH_BusFuzz := 512
 FUZZ_LENGTH_ConfigurationFuzz := 1024
 FUZZ_LENGTH_SealedBlobFuzz := 2048
 
-# What it finds worth keeping goes to the first folder, under .build; the kept corpus is only read. A crash leaves its
-# input in .build/fuzz and fails the rule. A store's files lie in memory, in a folder that goes with the rule. Sets have one
-# order in all runs, so that an input does again what it did.
+# An input that it finds worth keeping goes to the first folder, under .build; the kept corpus is only read. A crash
+# leaves its input in .build/fuzz and fails the rule. A store's files lie in memory, in a folder that goes with the
+# rule. Sets have one order in all runs, so that an input does again what it did.
 .PHONY: fuzz $(addprefix fuzz-,$(FUZZERS))
 fuzz: deps $(addprefix fuzz-,$(FUZZERS))
 $(addprefix fuzz-,$(FUZZERS)): fuzz-%: $(FUZZ)/%
 	@mkdir -p $(FUZZ)/found/$*
 	@echo "$*: $(if $(FUZZ_RUNS),$(FUZZ_RUNS) inputs,$(FUZZ_SECONDS) s)"
 	@export FUZZ_FOLDER=$$(mktemp -d /dev/shm/vault-fuzz.XXXXXX); trap 'rm -rf "$$FUZZ_FOLDER"' EXIT; \
-	SWIFT_DETERMINISTIC_HASHING=1 SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=$(FUZZ_ASAN) nice $< -max_total_time=$(FUZZ_SECONDS) \
-	  -runs=$(or $(FUZZ_RUNS),-1) -timeout=10 \
-	  -rss_limit_mb=1024 -malloc_limit_mb=64 $(FUZZ_START_$*) -max_len=$(or $(FUZZ_LENGTH_$*),4096) $(patsubst %,-dict=%,$(wildcard Tests/Fuzz/$*.dict)) \
+	SWIFT_DETERMINISTIC_HASHING=1 SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=$(FUZZ_ASAN) nice $< \
+	  -max_total_time=$(FUZZ_SECONDS) -runs=$(or $(FUZZ_RUNS),-1) -timeout=10 \
+	  -rss_limit_mb=1024 -malloc_limit_mb=64 $(FUZZ_START_$*) -max_len=$(or $(FUZZ_LENGTH_$*),4096) \
+	  $(patsubst %,-dict=%,$(wildcard Tests/Fuzz/$*.dict)) \
 	  -print_final_stats=1 -artifact_prefix=$(FUZZ)/$*- $(FUZZ)/found/$* $(call kept-corpus,$*) >$(FUZZ)/$*.log 2>&1 \
 	  || { tail -n 60 $(FUZZ)/$*.log; exit 1; }
 	@grep -E '^stat::(number_of_executed_units|average_exec_per_sec|new_units_added)' $(FUZZ)/$*.log

@@ -20,7 +20,7 @@ for word in sys.argv[1:]:
         where, _, password = word.partition(":")
         print(source.store_password_sync(password, where == "kept", None))
 """
-# What the script is told, and what it prints.
+# The cases: their names, the script's words, and its output.
 CASES = (
     ("no password", "lookup", "None"),
     ("a password", "kept:first lookup", "True first"),

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """interop.py BIN: the programs in BIN and programs that no one here wrote.
 
-What the parts need comes from the machine's own archive and from PyPI, and stays below .build/interop. A part for which
+The parts' needs come from the machine's own archive and from PyPI, and stay below .build/interop. A part for which
 something cannot be had is named as skipped; under CI=true that is a failure. The variable INTEROP is `all` for the
 cases that take long, too, or names the parts to run, separated by blanks.
 """
@@ -40,12 +40,12 @@ PARTS = (
 )
 # The least number of cases of the parts that are other programs' own tests, so that none goes missing unseen.
 LEAST = {"SecretStorage": 27, "keyring": 52, "libsecret": 154}
-# What is named and never run, and why.
+# The programs that are named and never run, and the reasons.
 ABSENT = {"go-keyring": "neither Debian 12 nor PyPI has its sources"}
 
 
 class Account:
-    """What the cases of a part said."""
+    """The outcomes of the cases of a part."""
 
     def __init__(self, name):
         self.name, self.lines, self.passed, self.failed, self.skipped = name, [], 0, 0, 0

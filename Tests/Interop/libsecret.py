@@ -14,7 +14,7 @@ from stand import Failure
 # The test programs; test-prompt is about prompts that only a mock has, and the rest asks no service.
 PROGRAMS = ("test-service", "test-session", "test-paths", "test-methods", "test-password", "test-item",
             "test-collection", "test-value", "test-attributes")
-# What a vault answers otherwise than the mock, and why.
+# The tests in which a vault answers otherwise than the mock, and the reasons.
 PLAIN, ALIAS = "a vault knows both kinds of sessions", "as in GNOME Keyring, no alias but `default` can be set"
 KNOWN = {"test-session/session/ensure-plain": PLAIN, "test-session/session/ensure-async-plain": PLAIN,
          "test-session/session/ensure-async-twice": PLAIN, "test-paths/service/set-alias-path": ALIAS,

@@ -17,8 +17,8 @@ def item(name, secret, number, word, label="Item", schema="org.mock.Schema", **m
     return name, label, secret, attributes
 
 
-# What the mock scripts have, in the order in which they make it. What is locked there is of the class when-unlocked
-# here, and the vault is locked.
+# The items of the mock scripts, in the order in which they make them. One that is locked there is of the class
+# when-unlocked here, and the vault is locked.
 ENGLISH = (item("1", "111", "1", "one", "Item One", even="false"),
            item("2", "222", "2", "two", "Item Two", even="true"),
            item("3", "333", "3", "three", "Item Three", even="false"))

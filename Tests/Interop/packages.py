@@ -1,4 +1,4 @@
-"""What the parts of `make interop` bring: Debian's packages and sources, and sources from PyPI.
+"""The packages that the parts of `make interop` bring: Debian's packages and sources, and sources from PyPI.
 
 All of it stays in a folder: packages are unpacked and not installed, and apt keeps lists of its own there. Whatever was
 brought once is there the next time.

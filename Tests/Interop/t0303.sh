@@ -6,7 +6,7 @@ bin=$1 work=$2
 
 fail() { echo "interop: $*" >&2; exit 1; }
 
-# What t0303 runs, without what needs more libraries.
+# The programs that t0303 runs, without those that need more libraries.
 options=(NO_CURL=1 NO_EXPAT=1 NO_GETTEXT=1 NO_OPENSSL=1 NO_PYTHON=1 NO_TCLTK=1 NO_INSTALL_HARDLINKS=1)
 for compiler in gcc clang; do command -v "$compiler" >/dev/null && break; done
 make -C "$work/git" -s -j"$(nproc)" "CC=$compiler" "${options[@]}" all >"$work/build.log" 2>&1 ||
@@ -20,7 +20,11 @@ unset VAULT_SOCKET LISTEN_FDS LISTEN_PID NOTIFY_SOCKET
 daemon=
 cleanup() {
   if [[ -n $daemon ]] && kill -TERM "$daemon" 2>/dev/null; then
-    for _ in {1..100}; do [[ $(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$daemon/status" 2>/dev/null) == [^ZX] ]] || break; sleep 0.05; done
+    for _ in {1..100}; do
+      state=$(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$daemon/status" 2>/dev/null) || true
+      [[ $state == [^ZX] ]] || break
+      sleep 0.05
+    done
   fi
   rm -rf "$root"
 }

@@ -1,8 +1,8 @@
-/* What the sanitizers are told in every program of `make sanitize`: the programs that a daemon starts have no variables that
- * could tell them. A report ends its program, and goes into a file: nobody reads all that the programs of tests say. */
+/* The sanitizers' options in every program of `make sanitize`: the programs that a daemon starts have no variables that
+ * could set them. A report ends its program, and goes into a file: nobody reads all that the programs of tests say. */
 
 const char *__asan_default_options(void) {
-    /* What is not given back at the end goes with the program. Limits on core files are the program's own. */
+    /* Memory that is not given back at the end goes with the program. Limits on core files are the program's own. */
     return "log_path=" REPORTS "/address:exitcode=99:detect_leaks=0:disable_coredump=0";
 }
 
@@ -10,7 +10,9 @@ const char *__asan_default_options(void) {
  * starts with its `Process`: that fault is not ours. */
 const char *__asan_default_suppressions(void) { return "interceptor_via_fun:*findMaximumOpenFromProcSelfFD*\n"; }
 
-const char *__tsan_default_options(void) { return "log_path=" REPORTS "/thread:exitcode=99:halt_on_error=1:disable_coredump=0"; }
+const char *__tsan_default_options(void) {
+    return "log_path=" REPORTS "/thread:exitcode=99:halt_on_error=1:disable_coredump=0";
+}
 
 #if __has_feature(thread_sanitizer)
 /* A `Mutex` that two threads want at once is locked and unlocked in Swift's own library, of which ThreadSanitizer sees

@@ -1,5 +1,5 @@
-# The tests with all programs built with AddressSanitizer, and with ThreadSanitizer. Left out is what searches memory, where
-# a sanitizer keeps what a program gave back (MemorySearch.isPossible).
+# The tests with all programs built with AddressSanitizer, and with ThreadSanitizer. Left out is what searches memory,
+# where a sanitizer keeps what a program gave back (MemorySearch.isPossible).
 #
 #   make sanitize                           both
 #   make sanitize-thread                    one

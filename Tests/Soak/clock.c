@@ -1,5 +1,5 @@
-/* clock.so: as LD_PRELOAD, has a program's CLOCK_REALTIME differ from the machine's by the seconds in the file SOAK_CLOCK, a
- * 64-bit number that may change at any time. */
+/* clock.so: as LD_PRELOAD, has a program's CLOCK_REALTIME differ from the machine's by the seconds in the file
+ * SOAK_CLOCK, a 64-bit number that may change at any time. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

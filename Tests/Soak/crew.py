@@ -1,10 +1,10 @@
 """crew.py SOCKET UID HIDDEN: the clients of one user, who keep an account of what was acknowledged.
 
-The file HIDDEN has an odd number of bytes while a search may leave out what is there: before the first unlock of a daemon, and
-while the user's grants are revoked.
+The file HIDDEN has an odd number of bytes while a search may leave out what is there: before the first unlock of a
+daemon, and while the user's grants are revoked.
 
-Each line of standard input is an order: `work` has them go on, `rest` has them close their connections, answered by `resting`,
-and `end` prints what each knows of its items, as one line of JSON."""
+Each line of standard input is an order: `work` has them go on, `rest` has them close their connections, answered by
+`resting`, and `end` prints what each knows of its items, as one line of JSON."""
 import json, os, random, socket, sys, threading, time
 
 PATH, UID, HIDDEN = sys.argv[1], int(sys.argv[2]), sys.argv[3]
@@ -14,7 +14,7 @@ os.setresgid(UID, UID, UID)
 os.setresuid(UID, UID, UID)
 working = threading.Event()
 resting = threading.Semaphore(0)
-# What the daemon may answer while it is locked, meets a full disk, or is told to revoke; by the method it is an answer to.
+# The errors that the daemon may answer with while it is locked, meets a full disk, or is told to revoke.
 PASSING = {"Locked", "StorageFailed", "Denied", "Busy", "RateLimited"}
 
 

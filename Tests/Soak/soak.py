@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""soak.py BIN CLOCK: 64 clients of four users at a machine's vault, for SOAK_MINUTES (30), while it locks, unlocks, rekeys, backs
-up, verifies, is stopped and killed, meets a full disk and a clock that jumps, and grants come and go.
+"""soak.py BIN CLOCK: 64 clients of four users at a machine's vault, for SOAK_MINUTES (30), while it locks, unlocks,
+rekeys, backs up, verifies, is stopped and killed, meets a full disk and a clock that jumps, and grants come and go.
 
-At the end everything that was acknowledged must be there, the check must find nothing, and what was copied must be whole.
-The second half kills no daemon: memory, descriptors and the store's size must be at its end what they were at its beginning,
-or the reason must be told. It runs as root, for the users and for a small disk, in a mount namespace of its own."""
+At the end everything that was acknowledged must be there, the check must find nothing, and what was copied must be
+whole. The second half kills no daemon: memory, descriptors and the store's size must be at its end what they were at
+its beginning, or the reason must be told. It runs as root, for the users and for a small disk, in a mount namespace of
+its own."""
 
 import contextlib, json, os, random, shutil, signal, socket, struct, subprocess, sys, tempfile, time
 
 BIN, CLOCK = sys.argv[1:3]
 SECONDS = float(os.environ.get("SOAK_MINUTES", 30)) * 60
-# Until then a daemon takes memory and its store takes pages that they will use again: what they have after a shorter run
-# says nothing.
+# Until then a daemon takes memory and its store takes pages that they will use again: what they have after a shorter
+# run says nothing.
 WARM_SECONDS = 600
 SEED = int(os.environ.get("SOAK_SEED", time.time_ns() % 1_000_000))
 USERS = (5001, 5002, 5003, 5004)
@@ -73,7 +74,8 @@ class Soak:
         command = [os.path.join(BIN, "vault"), "--socket", self.socket, *words] + ["--password-stdin"] * secret
         outcome = subprocess.run(command, input=PASSWORD if secret else "", text=True, capture_output=True, timeout=300)
         if outcome.returncode not in passes:
-            raise RuntimeError(f"vault {' '.join(words)}: {outcome.returncode}: {outcome.stderr} {outcome.stdout[-2000:]}")
+            said = f"{outcome.stderr} {outcome.stdout[-2000:]}"
+            raise RuntimeError(f"vault {' '.join(words)}: {outcome.returncode}: {said}")
         return outcome
 
     def state(self):
@@ -83,7 +85,7 @@ class Soak:
         if self.state() != "unlocked":
             self.vault("unlock", secret=True)
 
-    # What happens to it.
+    # The disturbances.
 
     def lock(self):
         self.vault("lock")
@@ -180,7 +182,9 @@ class Soak:
         for crew in self.crews:
             crew.stdin.write(order + "\n")
             crew.stdin.flush()
-        return [json.loads(self.hear(crew)) if order == "end" else self.hear(crew) for crew in self.crews] if order != "work" else None
+        if order == "work":
+            return None
+        return [json.loads(self.hear(crew)) if order == "end" else self.hear(crew) for crew in self.crews]
 
     def hear(self, crew):
         line = crew.stdout.readline()
@@ -189,7 +193,7 @@ class Soak:
         return line
 
     def look(self):
-        """Whether all are still at work."""
+        """Raises an error unless all are still at work."""
         for crew in self.crews:
             if crew.poll() is not None:
                 raise RuntimeError(f"a client: {crew.stdout.read()}")
@@ -197,7 +201,7 @@ class Soak:
             raise RuntimeError(f"the daemon has ended: {self.process.returncode}")
 
     def measure(self):
-        """What the daemon holds while nobody asks for anything."""
+        """Returns what the daemon holds while nobody asks for anything."""
         self.call("rest")
         self.delete()
         self.lock()
@@ -239,7 +243,7 @@ class Soak:
         self.call("work")
         calm = [self.lock, self.rekey, self.backup, self.verify, self.delete, self.revoke, self.jump, self.fill]
         self.go_on(calm + [self.stop, self.kill], SECONDS / 2)
-        # What the first of each kind of call takes for good is no leak.
+        # Memory that the first of each kind of call takes for good is no leak.
         self.go_on(calm, SECONDS / 8)
         before = self.measure()
         self.go_on(calm, SECONDS * 3 / 8)
@@ -250,7 +254,7 @@ class Soak:
         return before, after, ends
 
     def account(self, ends):
-        """Whether all is there that was acknowledged, in the store and in a copy of it."""
+        """Checks that all is there that was acknowledged, in the store and in a copy of it."""
         self.verify()
         known = {name: value for end in ends for name, value in end["known"].items()}
         self.compare(known)
@@ -273,7 +277,8 @@ class Soak:
         connection = socket.socket(socket.AF_UNIX)
         connection.connect(self.socket)
         for name, (acknowledged, open_ones) in known.items():
-            connection.sendall(json.dumps({"method": "io.vaultd.Vault.Get", "parameters": {"name": name}}).encode() + b"\0")
+            call = {"method": "io.vaultd.Vault.Get", "parameters": {"name": name}}
+            connection.sendall(json.dumps(call).encode() + b"\0")
             text = b""
             while not text.endswith(b"\0"):
                 text += connection.recv(1 << 16)
@@ -310,7 +315,8 @@ def main():
     failures = []
     try:
         before, after, ends = soak.run()
-        counts = {key: sum(end["counts"].get(key, 0) for end in ends) for key in sorted({k for end in ends for k in end["counts"]})}
+        keys = sorted({key for end in ends for key in end["counts"]})
+        counts = {key: sum(end["counts"].get(key, 0) for end in ends) for key in keys}
         print("soak: clients:", ", ".join(f"{count:,} {key}" for key, count in counts.items()))
         print("soak: the daemon:", ", ".join(f"{count} {name}" for name, count in soak.counts.items()))
         for key, room in (("memory", MEMORY_ROOM), ("descriptors", 0), ("store", SIZE_ROOM * before["store"])):

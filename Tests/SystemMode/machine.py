@@ -1,4 +1,5 @@
-"""What the checks of callers in the container have in common: the machine's vault, units, and people with managers of their own."""
+"""The common part of the checks of callers in the container: the machine's vault, units, and people with managers of
+their own."""
 import os, pwd, subprocess, sys
 
 PASSWORD = "correct horse battery\n"
@@ -6,7 +7,7 @@ failures = []
 
 
 def expect(what, answer, expected):
-    # Where it is shown, the next one took too long.
+    # If this is the last line of the output, the next check took too long.
     print(f"{what}: {answer}", flush=True)
     if answer != expected:
         failures.append(f"{what}: {answer!r}, not {expected!r}")
@@ -24,7 +25,7 @@ def must(*command, **options):
 
 
 def answer(outcome):
-    """What `vault get` says: the value, or the exit code."""
+    """Returns the answer of `vault get`: the value, or the exit code."""
     return outcome.stdout.strip() if outcome.returncode == 0 else outcome.returncode
 
 
@@ -35,8 +36,8 @@ def machine(*words, **options):
 def get(item, *, unit, user, **properties):
     """`vault get` in a unit of the system's manager."""
     options = [word for name, value in properties.items() for word in ("-p", f"{name}={value}")]
-    return answer(run("systemd-run", "--quiet", "--wait", "--pipe", "--collect", f"--unit={unit}", f"--uid={user}", *options,
-                      "vault", "--system", "get", item))
+    return answer(run("systemd-run", "--quiet", "--wait", "--pipe", "--collect", f"--unit={unit}", f"--uid={user}",
+                      *options, "vault", "--system", "get", item))
 
 
 class Person:
@@ -48,10 +49,11 @@ class Person:
 
     def run(self, *command, unit=None, **options):
         """A command in a unit of that manager."""
-        environment = {"PATH": os.environ["PATH"], "HOME": f"/home/{self.name}", "XDG_RUNTIME_DIR": f"/run/user/{self.uid}"}
+        environment = {"PATH": os.environ["PATH"], "HOME": f"/home/{self.name}",
+                       "XDG_RUNTIME_DIR": f"/run/user/{self.uid}"}
         named = [f"--unit={unit}"] if unit else []
-        return run("setpriv", f"--reuid={self.uid}", f"--regid={self.uid}", "--init-groups", "systemd-run", "--user", "--quiet",
-                   "--wait", "--pipe", "--collect", *named, *command, env=environment, **options)
+        return run("setpriv", f"--reuid={self.uid}", f"--regid={self.uid}", "--init-groups", "systemd-run", "--user",
+                   "--quiet", "--wait", "--pipe", "--collect", *named, *command, env=environment, **options)
 
     def must(self, *command, **options):
         outcome = self.run(*command, **options)

@@ -12,7 +12,10 @@ socket=$XDG_RUNTIME_DIR/vault/socket
 floor='--kdf-memory 19m --kdf-passes 2'
 vault() { "$root/bin/vault" "$@" </dev/stdin; }
 other() { setpriv --reuid=65534 --regid=65534 --clear-groups "$root/bin/vault" "$@" --socket "$socket"; }
-start() { mkfifo "$root/ready"; "$root/bin/vaultd" --system --store "$root/data/vault" --socket "$socket" --config /dev/null --ready-fd 9 9>"$root/ready" >>"$root/log" 2>&1 & pid=$!
+start() {
+  mkfifo "$root/ready"
+  "$root/bin/vaultd" --system --store "$root/data/vault" --socket "$socket" --config /dev/null --ready-fd 9 \
+    9>"$root/ready" >>"$root/log" 2>&1 & pid=$!
   cat "$root/ready" >/dev/null; rm "$root/ready"; chmod 666 "$socket"; }
 stop() { kill "${1:--TERM}" "$pid"; wait "$pid" || true; }
 password='correct horse battery'
@@ -26,7 +29,8 @@ echo "$password" | vault slot add recovery --password-stdin >"$out/recovery-code
 # An item of each class, with versions, attributes, kinds, policies and an expiry.
 for class in when-unlocked after-first-unlock always; do
   for value in one two three; do
-    printf "$class $value" | vault set "items/$class" --accessible $class -a owner=ana -a class=$class $([ $value = one ] || echo --update)
+    printf "$class $value" | vault set "items/$class" --accessible $class -a owner=ana -a class=$class \
+      $([ $value = one ] || echo --update)
   done
 done
 printf 'tok' | vault set iot/sensor --kind device-token --expires 2199-01-01 -a room=hall
@@ -34,15 +38,19 @@ printf 'finger' | vault set guarded --require password
 head -c 20000 /dev/zero | tr '\0' 'L' | vault set large
 printf '\000\001\377bytes\n' | vault set bytes --kind blob
 printf 'old name' | vault set moved/from; vault mv moved/from moved/to --yes
-printf 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' | vault set hotp --kind totp; vault totp hotp >/dev/null
+printf 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' | vault set hotp --kind totp
+vault totp hotp >/dev/null
 # A trash.
-printf 'deleted' | vault set trash/first; printf 'deleted, always' | vault set trash/always --accessible always; vault rm trash/first; vault rm trash/always
+printf 'deleted' | vault set trash/first
+printf 'deleted, always' | vault set trash/always --accessible always
+vault rm trash/first; vault rm trash/always
 # Keys, tokens, and a list of those that were taken back.
 vault set keys/gateway --use jwt --generate ed25519 -a iss=https://gw.example -a aud=mqtt -a max-ttl=90y
 vault token issue keys/gateway --sub lamp-1 --ttl 89y >"$out/token-good"
 vault token issue keys/gateway --sub lamp-2 --ttl 89y >"$out/token-revoked"
 vault token issue keys/gateway --sub lamp-3 --ttl 89y >"$out/token-of-revoked-subject"
-vault token revoke keys/gateway "$(vault token verify keys/gateway "$out/token-revoked" --json </dev/null | grep -o '"id":"[^"]*' | cut -d'"' -f4)"
+id=$(vault token verify keys/gateway "$out/token-revoked" --json </dev/null | grep -o '"id":"[^"]*' | cut -d'"' -f4)
+vault token revoke keys/gateway "$id"
 vault token revoke keys/gateway --sub lamp-3
 vault set keys/sign --use sign --generate p256
 printf 'signed' | vault sign keys/sign >"$out/signature"; vault pubkey keys/sign >"$out/public"
@@ -56,7 +64,7 @@ other get items/after-first-unlock >/dev/null
 # A request that is refused, and one that is missing.
 other get guarded >/dev/null 2>&1 || true
 other get missing >/dev/null 2>&1 || true
-# What the log tells of the last second is not on the disk yet.
+# The log's entries of the last second are not on the disk yet.
 sleep 2
 vault backup "$out/unlocked.backup"
 
@@ -93,12 +101,13 @@ until [ -e "$root/data/vault/rekey/vault.db-wal" ]; do
   rm -rf "$root/data/vault"; cp -a "$root/before" "$root/data/vault"; start; open
   for n in $(seq 40); do echo "{\"name\":\"many/$n\",\"value\":\"v$n\"}"; done | vault set --batch >/dev/null
   echo "$password" | vault rekey --password-stdin >/dev/null 2>&1 &
-  while kill -0 $! 2>/dev/null && [ "$(stat -c %s "$root/data/vault/rekey/vault.db-wal" 2>/dev/null || echo 0)" -lt 20000 ]; do :; done
+  size() { stat -c %s "$root/data/vault/rekey/vault.db-wal" 2>/dev/null || echo 0; }
+  while kill -0 $! 2>/dev/null && [ "$(size)" -lt 20000 ]; do :; done
   stop -KILL; wait $! || true
 done
 mkdir -p "$out/rekeying"; cp -a "$root/data/vault/." "$out/rekeying/"
 rm -rf "$root/data/vault"; cp -a "$root/before" "$root/data/vault"
-# What the same programs say of the first.
+# The output of the same programs about the first.
 start
 open
 vault verify >/dev/null

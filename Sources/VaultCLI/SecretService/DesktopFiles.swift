@@ -112,7 +112,7 @@ struct DesktopFiles {
     [Unit]
     Description=Secret Service of the credential vault
     Documentation=man:vault-secret-service(7) man:vaultd(8)
-    # Whoever runs under NoNewPrivileges= cannot check a password; that helper does.
+    # A process under NoNewPrivileges= cannot check a password; that helper does.
     Wants=vault-pam.socket
     After=vault-pam.socket
 

@@ -1,6 +1,6 @@
-/* agent SOCKET CONNECTIONS SECONDS list|sign: asks an ssh-agent on each connection, waits for the answer, asks again: never
- * two requests in flight on one connection. `sign` is for an SSHSIG message, by the first key that the agent lists. Prints one
- * JSON object: answers per second in all, and the size of one. */
+/* agent SOCKET CONNECTIONS SECONDS list|sign: asks an ssh-agent on each connection, waits for the answer, asks again:
+ * never two requests in flight on one connection. `sign` is for an SSHSIG message, by the first key that the agent
+ * lists. Prints one JSON object: answers per second in all, and the size of one. */
 #define _GNU_SOURCE
 #include "wire.h"
 #include <arpa/inet.h>

@@ -1,6 +1,6 @@
-/* fair SOCKET REPLY-BYTES MICROSECONDS: the yardstick of fairness. A single-threaded epoll server in bare C that works so
- * long on every NUL-terminated frame before it answers with one of REPLY-BYTES bytes. The uids that ask have turns of one
- * request each, in a round, and within a uid its connections; it looks who has come before each. */
+/* fair SOCKET REPLY-BYTES MICROSECONDS: the yardstick of fairness. A single-threaded epoll server in bare C that works
+ * so long on every NUL-terminated frame before it answers with one of REPLY-BYTES bytes. The uids that ask have turns
+ * of one request each, in a round, and within a uid its connections; it looks who has come before each. */
 #define _GNU_SOURCE
 #include "wire.h"
 #include <sys/epoll.h>

@@ -92,5 +92,6 @@ int main(int argc, char **argv) {
     double worst = quantile(rates, count, 0), median = quantile(rates, count, 0.5);
     printf("{\"total\": %.1f, \"median\": %.1f, \"worst\": %.1f, \"p50_us\": %.1f, \"p99_us\": %.1f, "
            "\"request_bytes\": %zu, \"reply_bytes\": %zu}\n",
-           total, median, worst, quantile(samples, taken, 0.5), quantile(samples, taken, 0.99), frame_bytes, reply_bytes);
+           total, median, worst, quantile(samples, taken, 0.5), quantile(samples, taken, 0.99), frame_bytes,
+           reply_bytes);
 }

@@ -1,5 +1,5 @@
-/* pace SOCKET UID PER-SECOND SECONDS FRAME: asks so often on one connection, each question at its time, and never two at
- * once; without pause where PER-SECOND is 0. Prints one JSON object: how many were asked and answered, answers per
+/* pace SOCKET UID PER-SECOND SECONDS FRAME: asks so often on one connection, each question at its time, and never two
+ * at once; without pause where PER-SECOND is 0. Prints one JSON object: how many were asked and answered, answers per
  * second, and the median, 99th percentile and longest time from a question to its answer in microseconds. */
 #define _GNU_SOURCE
 #include "wire.h"
@@ -33,7 +33,8 @@ int main(int argc, char **argv) {
         if (strncmp(buffer, "{\"error\"", 8) == 0) { fprintf(stderr, "bench: refused: %s\n", buffer); exit(1); }
         if (taken < samples_kept) samples[taken++] = (at - began) * 1e6;
     }
-    printf("{\"asked\": %zu, \"answered\": %zu, \"rate\": %.1f, \"p50_us\": %.1f, \"p99_us\": %.1f, \"worst_us\": %.1f}\n",
+    printf("{\"asked\": %zu, \"answered\": %zu, \"rate\": %.1f, \"p50_us\": %.1f, \"p99_us\": %.1f, "
+           "\"worst_us\": %.1f}\n",
            asked, taken, taken / (at - start), quantile(samples, taken, 0.5), quantile(samples, taken, 0.99),
            quantile(samples, taken, 1));
 }

@@ -1,5 +1,5 @@
-/* To be loaded into a program under Valgrind 3.19, which knows no pidfd_open(2): a descriptor of any process, which says that
- * the process runs. */
+/* To be loaded into a program under Valgrind 3.19, which knows no pidfd_open(2): a descriptor of any process, which
+ * says that the process runs. */
 #include <sys/types.h>
 #include <unistd.h>
 

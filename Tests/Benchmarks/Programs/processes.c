@@ -1,6 +1,7 @@
 /* processes ROUNDS COMMAND… [vs COMMAND…]…: runs the commands in turn (A B A B …) ROUNDS times, output thrown away, and
- * prints one JSON array: each command's least, median and largest milliseconds from spawn to exit. A command may begin with
- * variables of its environment, NAME=VALUE. Each reads the file that PROCESSES_INPUT names, where there is such a variable. */
+ * prints one JSON array: each command's least, median and largest milliseconds from spawn to exit. A command may begin
+ * with variables of its environment, NAME=VALUE. Each reads the file that PROCESSES_INPUT names, where there is such a
+ * variable. */
 #define _GNU_SOURCE
 #include "wire.h"
 #include <fcntl.h>

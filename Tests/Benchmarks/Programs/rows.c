@@ -1,6 +1,6 @@
-/* rows SOURCE TARGET COUNT: the rows of the last COUNT items of the store SOURCE, written item by item by SQLite alone, in
- * one durable transaction, to TARGET, a copy of it from before they were there. Prints the number of rows and the seconds
- * that it took, as JSON. */
+/* rows SOURCE TARGET COUNT: the rows of the last COUNT items of the store SOURCE, written item by item by SQLite alone,
+ * in one durable transaction, to TARGET, a copy of it from before they were there. Prints the number of rows and the
+ * seconds that it took, as JSON. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -19,7 +19,8 @@ static _Noreturn void fail(GError *error) {
     exit(1);
 }
 
-static GVariant *call(const char *path, const char *interface, const char *member, GVariant *values, const char *answer) {
+static GVariant *call(const char *path, const char *interface, const char *member, GVariant *values,
+                      const char *answer) {
     GError *error = NULL;
     char *whole = g_strconcat("org.freedesktop.Secret.", interface, NULL);
     GVariant *got = g_dbus_connection_call_sync(bus, name, path, whole, member, values, G_VARIANT_TYPE(answer),
@@ -30,7 +31,8 @@ static GVariant *call(const char *path, const char *interface, const char *membe
 }
 
 static void open_session(void) {
-    GVariant *got = call(root, "Service", "OpenSession", g_variant_new("(sv)", "plain", g_variant_new_string("")), "(vo)");
+    GVariant *plain = g_variant_new("(sv)", "plain", g_variant_new_string(""));
+    GVariant *got = call(root, "Service", "OpenSession", plain, "(vo)");
     g_variant_get(got, "(vo)", NULL, &session);
 }
 
@@ -58,8 +60,8 @@ static char *make(const char *collection, const char *server, const char *secret
     GVariant *bytes = g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, secret, strlen(secret), 1);
     GVariant *empty = g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, NULL, 0, 1);
     GVariant *whole = g_variant_new("(o@ay@ays)", session, empty, bytes, "text/plain");
-    GVariant *got = call(collection, "Collection", "CreateItem", g_variant_new("(a{sv}@(oayays)b)", &properties, whole, FALSE),
-                         "(oo)");
+    GVariant *got = call(collection, "Collection", "CreateItem",
+                         g_variant_new("(a{sv}@(oayays)b)", &properties, whole, FALSE), "(oo)");
     char *path;
     g_variant_get(got, "(oo)", &path, NULL);
     if (strcmp(path, "/") == 0) fail(NULL);
@@ -69,7 +71,8 @@ static char *make(const char *collection, const char *server, const char *secret
 
 static void look_up(const char *server) {
     GError *error = NULL;
-    char *secret = secret_password_lookup_sync(&schema, NULL, &error, "user", "ana", "server", server, "protocol", "https", NULL);
+    char *secret = secret_password_lookup_sync(&schema, NULL, &error, "user", "ana", "server", server, "protocol",
+                                               "https", NULL);
     if (!secret) fail(error);
     secret_password_free(secret);
 }

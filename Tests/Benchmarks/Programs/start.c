@@ -1,5 +1,5 @@
-/* start ROUNDS UID SOCKET FRAME HOW DAEMON…: starts DAEMON, asks FRAME as UID, and takes the time to the answer; then ends
- * it with SIGTERM and starts the next. Prints one JSON object: least, median and largest milliseconds.
+/* start ROUNDS UID SOCKET FRAME HOW DAEMON…: starts DAEMON, asks FRAME as UID, and takes the time to the answer; then
+ * ends it with SIGTERM and starts the next. Prints one JSON object: least, median and largest milliseconds.
  *   ready    from its start with `--ready-fd 3`, and asks when it says that it is ready
  *   socket   from the first byte at the socket, which starts it as a socket unit does (sd_listen_fds(3)) */
 #define _GNU_SOURCE
@@ -80,7 +80,10 @@ static double milliseconds(int listens, char **command) {
     if (strncmp(reply, "{\"error\"", 8) == 0) { fprintf(stderr, "bench: refused: %s\n", reply); exit(1); }
     int status;
     kill(pid, SIGTERM);
-    if (waitpid(pid, &status, 0) != pid || status != 0) { fprintf(stderr, "bench: status %d at the end\n", status); exit(1); }
+    if (waitpid(pid, &status, 0) != pid || status != 0) {
+        fprintf(stderr, "bench: status %d at the end\n", status);
+        exit(1);
+    }
     close(fd);
     close(listens ? given : ready);
     return (end - start) * 1e3;

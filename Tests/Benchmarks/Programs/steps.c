@@ -1,5 +1,5 @@
-/* steps COMMAND…: runs a command by single steps and prints each address that it executes, once, in order, in hexadecimal.
- * Only addresses below 64 MiB, where a program that is not position-independent lies. */
+/* steps COMMAND…: runs a command by single steps and prints each address that it executes, once, in order, in
+ * hexadecimal. Only addresses below 64 MiB, where a program that is not position-independent lies. */
 #include "wire.h"
 #include <sys/ptrace.h>
 #include <sys/user.h>
@@ -14,7 +14,7 @@ int main(int argc, char **argv) {
     if (pid < 0) die("fork");
     if (pid == 0) {
         ptrace(PTRACE_TRACEME, 0, 0, 0);
-        /* What it prints is not what this program prints. */
+        /* Its output must not mix with that of this program. */
         if (!freopen("/dev/null", "w", stdout)) die("/dev/null");
         execv(argv[1], argv + 1);
         die(argv[1]);

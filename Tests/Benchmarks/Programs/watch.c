@@ -1,6 +1,6 @@
-/* watch SOCKET COUNT CHANGES MONITOR CHANGE: COUNT connections that watch (they have sent MONITOR), and one that sends CHANGE so
- * many times, each when all have heard of the one before. Prints the milliseconds from a CHANGE until the last has heard of it:
- * the median and the worst of all changes; and until it was answered. */
+/* watch SOCKET COUNT CHANGES MONITOR CHANGE: COUNT connections that watch (they have sent MONITOR), and one that sends
+ * CHANGE so many times, each when all have heard of the one before. Prints the milliseconds from a CHANGE until the
+ * last has heard of it: the median and the worst of all changes; and until it was answered. */
 #define _GNU_SOURCE
 #include "wire.h"
 #include <fcntl.h>

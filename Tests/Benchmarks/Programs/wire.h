@@ -1,4 +1,5 @@
-/* What the measuring programs share: a clock, a Unix socket, NUL-terminated frames. Any failure ends the program. */
+/* The common part of the measuring programs: a clock, a Unix socket, NUL-terminated frames. Any failure ends the
+   program. */
 #pragma once
 #include <errno.h>
 #include <stdio.h>

@@ -29,5 +29,5 @@ struct faulty_disk_event faulty_disk_event_at(const faulty_disk *disk, int64_t i
 void faulty_disk_fail(faulty_disk *disk, int64_t after, int code, int number, int once);
 /* The bytes of vault.db from one offset to another cannot be read. */
 void faulty_disk_spoil(faulty_disk *disk, int64_t from, int64_t to);
-/* How many operations have failed since then. */
+/* The number of operations that have failed since then. */
 int64_t faulty_disk_failures(const faulty_disk *disk);

@@ -2,11 +2,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether a sanitizer was built in, and whether it is that of threads. */
+/* Tell whether a sanitizer was built in, and whether it is that of threads. */
 int is_sanitized(void);
 int is_thread_sanitized(void);
 
-/* What is looked for; 4 bytes at least. */
+/* The bytes to look for; 4 at least. */
 struct needle {
     uint8_t bytes[16];
     uint32_t length;
@@ -24,7 +24,7 @@ long thread_registers(int thread, uint8_t *registers, size_t size);
    -1 where it is not known how. */
 int vector_registers_left(void (*body)(void));
 
-/* Starts a process that holds `process`, which need not be a child, where it has ended but has all its memory still. `events`
-   becomes the reading end of a pipe: a byte `s` once it waits for the end, another, `x`, when that has come. The end goes on
-   when the writing end `release` is closed. The number of the holding process, or -1. */
+/* Starts a process that holds `process`, which need not be a child, where it has ended but has all its memory still.
+   `events` becomes the reading end of a pipe: a byte `s` once it waits for the end, another, `x`, when that has come.
+   The end goes on when the writing end `release` is closed. The number of the holding process, or -1. */
 int hold_at_end(int process, int *events, int *release);

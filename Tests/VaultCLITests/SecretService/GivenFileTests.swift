@@ -20,7 +20,7 @@ struct GivenFileTests {
     device = os.open('/dev/fuse', os.O_RDWR | os.O_CLOEXEC)
     options = f'fd={device},rootmode=40000,user_id=0,group_id=0,allow_other'
     assert libc.mount(b'silent', folder.encode(), b'fuse', 6, options.encode()) == 0
-    # How many are kept waiting, and whether they are to be answered.
+    # The number of those that are kept waiting, and a mark that they are to be answered.
     state = mmap.mmap(-1, 2)
     def serve():
       libc.prctl(1, signal.SIGKILL)

@@ -10,7 +10,7 @@ import VaultTesting
     #include <stdlib.h>
     #include <string.h>
 
-    /* What is still there of `count` bytes at a place that was given back, behind what the heap itself writes there. */
+    /* Counts the bytes still there, of `count` at a place that was given back, behind what the heap itself writes. */
     static int left(const volatile unsigned char *place, size_t count) {
         int found = 0;
         for (size_t index = 32; index < count; index++) found += place[index] == 'S';

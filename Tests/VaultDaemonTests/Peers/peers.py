@@ -2,14 +2,14 @@
 
     peers.py VAULTD SOCKET [hide]
 
-starts the daemon, with `hide` under a filter that answers SO_PEERPIDFD as kernels before 6.5 do, and prints one line for
-each case: what it is, a colon, and `served` or the error's name.
+starts the daemon, with `hide` under a filter that answers SO_PEERPIDFD as kernels before 6.5 do, and prints one line
+for each case: what it is, a colon, and `served` or the error's name.
 """
 import ctypes, json, os, platform, signal, socket, struct, subprocess, sys, time
 
 VAULTD, PATH = sys.argv[1:3]
 PASSWORD, OTHER = "correct horse battery", "another password"
-# What takes long enough that a process has ended before it is done.
+# The parameters of an Argon2id that takes so long that a process has ended before it is done.
 COST = {"kdf_memory": 128 << 20, "kdf_passes": 10}
 
 
@@ -88,7 +88,8 @@ def status():
 
 
 class Process:
-    """A child that runs `work`, says what came of it, and waits to be ended. It ends with this process at the latest."""
+    """A child that runs `work`, says what came of it, and waits to be ended. It ends with this process at the
+    latest."""
 
     def __init__(self, work):
         done, self.turn = os.pipe(), os.pipe()
@@ -116,9 +117,10 @@ def reuse(pid, work=lambda: ""):
 
 
 def passed(end, stopped=False, forgotten=False):
-    """What is answered to us over the connection of a process that `end` did something to.
+    """Returns the answer to us over the connection of a process that `end` did something to.
 
-    The daemon was `stopped` when it connected and until the end, or has `forgotten` the process, since it served another.
+    The daemon was `stopped` when it connected and until the end, or has `forgotten` the process, since it served
+    another.
     """
     client = socket.socket(socket.AF_UNIX)
     if stopped:
@@ -143,7 +145,7 @@ def end_and_reuse(process):
 
 
 def waiting():
-    """What a call that waits for the unlock gets when its process has ended meanwhile."""
+    """Returns the answer to a call that waits for the unlock, and whose process has ended meanwhile."""
     client = socket.socket(socket.AF_UNIX)
     process = Process(lambda: client.connect(PATH))
     send(client, "Get", {"name": "open", "wait_ms": 60000})
@@ -155,7 +157,7 @@ def waiting():
 
 
 def deriving(method, /, *answers, **parameters):
-    """What the last answer is of a call whose process ends while Argon2id runs on the last of `answers`."""
+    """Returns the last answer to a call whose process ends while Argon2id runs on the last of `answers`."""
     client = socket.socket(socket.AF_UNIX)
     process = Process(lambda: client.connect(PATH))
     send(client, method, parameters, more=True)
@@ -172,7 +174,7 @@ def deriving(method, /, *answers, **parameters):
 
 
 def going_on(method, parameters, **flags):
-    """What the last answer is of a call that has begun to be answered when its process ends."""
+    """Returns the last answer to a call that has begun to be answered when its process ends."""
     client, call = socket.socket(socket.AF_UNIX), {"method": "io.vaultd.Vault." + method, "parameters": parameters}
     # Small, so that much is still to be sent when it ends.
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -253,8 +255,8 @@ daemon = subprocess.Popen(
     [VAULTD, "--ready-fd", str(ready[1])], pass_fds=[ready[1]], preexec_fn=hide if sys.argv[3:] else None)
 os.read(ready[0], 1)
 
-for name, end in [("alive", lambda process: None), ("ended", Process.end), ("zombie", lambda process: process.end(False)),
-                  ("reused", end_and_reuse)]:
+for name, end in [("alive", lambda process: None), ("ended", Process.end),
+                  ("zombie", lambda process: process.end(False)), ("reused", end_and_reuse)]:
     print(f"{name}: {passed(end)}")
     print(f"{name} before the accept: {passed(end, stopped=True)}")
     print(f"{name} and forgotten: {passed(end, forgotten=True)}")

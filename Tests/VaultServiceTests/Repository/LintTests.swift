@@ -45,6 +45,22 @@ import VaultTesting
       ])
   }
 
+  @Test("it knows the marks of comments in every file that people write") func marks() throws {
+    let clause = Self.clause
+    let bad: [(name: String, text: String, line: Int)] = [
+      ("bad.c", "/* \(clause) */", 1), ("bad.h", "int a; /* \(clause) */", 1),
+      ("bad.c", "/* A sentence.\n *\n * \(clause) */", 3), ("bad.c", "/* A sentence.\n\n   \(clause) */", 3),
+      ("bad.py", "def a():\n    \"\"\"\(clause)\"\"\"", 2), ("bad.sh", "#!/bin/sh\n# \(clause)", 2),
+      ("Makefile", "a:\n\ttrue # \(clause)", 2), ("bad.service", "[Unit]\n# A sentence.\n#\n# \(clause)", 4),
+      ("bad.varlink", "type A (\n  # \(clause)\n  b: string\n)", 2),
+    ]
+    for (name, text, line) in bad {
+      let found = try complaints(of: name, text + "\n")
+      #expect(found.status == 1 && found.lines.count == 1, "\(name): \(found.lines)")
+      #expect(found.lines.allSatisfy { $0.hasPrefix("\(name):\(line): the comment opens with a bare clause: ") })
+    }
+  }
+
   @Test("it says nothing of good lines, nor of files that nobody writes by hand") func good() throws {
     let good = """
       // A sentence goes on in the next line, and says there
@@ -55,7 +71,8 @@ import VaultTesting
 
       """
     let output = "// \(Self.clause)\n" + String(repeating: "b", count: 121)
-    for (name, text) in [("Good.swift", good), ("output.txt", output)] {
+    let help = "let help = #\"\"\"\n\n  \(Self.clause)\n  \"\"\"#\n"
+    for (name, text) in [("Good.swift", good), ("Help.swift", help), ("output.txt", output)] {
       let found = try complaints(of: name, text)
       #expect(found.status == 0 && found.lines.isEmpty, "\(name): \(found.lines)")
     }
