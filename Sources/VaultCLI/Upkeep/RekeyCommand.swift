@@ -21,7 +21,7 @@ struct RekeyCommand: SecretTaking {
     completion: .list(SlotKind.typed.map(\.name)), transform: RekeyCommand.kind)
   var method: SlotKind?
 
-  /// Parses a method. The method `pam` is refused later, with the reason.
+  /// Parses a method. One that gives no right to a change is refused later, with the reason.
   private static func kind(_ text: String) throws -> SlotKind {
     guard let kind = SlotKind(name: text) else {
       throw ValidationError("it is one of \(SlotKind.typed.map(\.name).joined(separator: ", "))")
@@ -42,7 +42,7 @@ struct RekeyCommand: SecretTaking {
 
   func validate() throws {
     try Refused.secretArguments(unexpected, of: self)
-    if method == .pam {
+    if method?.facts.rights == .noChange {
       throw ValidationError("a fingerprint is not proof enough for this; give --method password, recovery or login")
     }
     if recovery, let method, method != .recovery {

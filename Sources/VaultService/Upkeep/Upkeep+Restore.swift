@@ -126,7 +126,7 @@ extension Upkeep {
       return slots
     }
     let method = method ?? SlotKind.password.name
-    let other = header.slots.contains { $0.kind == .recovery } ? "its recovery code" : "its password"
+    let other = header.slots.contains { $0.kind.facts.secret == .code } ? "its recovery code" : "its password"
     throw .unavailable(method, "the backup has no \(method) slot", "use \(other)")
   }
 

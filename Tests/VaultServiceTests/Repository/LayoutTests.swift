@@ -75,6 +75,14 @@ import VaultTesting
     }
   }
 
+  @Test("a room tells the kinds of slots apart by their facts, of which a new kind has to have its own")
+  func slotKinds() throws {
+    for (path, text) in try files("VaultService") {
+      let named = text.matches(of: /[kK]ind [!=]= \.(pam|login|recovery)\b/)
+      #expect(named.isEmpty, "\(path) names a kind")
+    }
+  }
+
   @Test("a door reaches no keychain, and none but the doors speak the wire") func doors() throws {
     for (path, text) in try files("VaultDaemon") {
       let names = imports(text)

@@ -133,7 +133,7 @@ extension WaysIn {
   func takeUpPresenceKeys(
     _ vaultKey: borrowing SecureBytes, _ keychain: Keychain, uid: UInt32, provenBy proof: SlotRecord
   ) {
-    let slots = keychain.slots.filter { $0.kind == .pam }
+    let slots = keychain.presenceSlots
     guard !slots.isEmpty else { return }
     retainKeys(of: slots, vaultKey, vaultID: keychain.vaultID)
     renewal?.callOff()

@@ -26,20 +26,23 @@ extension WaysIn {
     let cost: NewSlot.Cost
     let chosen: SlotRecord?
     let named: SlotKind?
+    let ofSystem: SlotKind?
     do throws(Refusal) {
       keychain = try vault.keychain()
       cost = try wanted.cost()
       chosen = try number.map { (number) throws(Refusal) in try Self.passwordSlot(number, kind, keychain.slots) }
       named = kind ?? chosen?.kind
-      if named == .login, !keychain.slots.contains(where: { $0.kind == .login }) {
-        throw .unavailable(SlotKind.login.name, Self.noLoginSlot)
-      }
+      ofSystem = named?.facts.isOfSystem == true ? named : nil
+      if let ofSystem, !keychain.slots.contains(where: { $0.kind == ofSystem }) { throw Self.noSlot(of: ofSystem) }
     } catch { return refuse(prompter, error, .passwd) }
     let conversation = converse(prompter, .passwd)
-    let purpose = Purpose(named == .login ? .other("to take another login password") : .changePassword)
+    let purpose =
+      if let ofSystem {
+        Purpose(.other("to take another \(ofSystem.facts.secretName)"))
+      } else { Purpose(.changePassword) }
     authenticateOwner(conversation, method: method, purpose: purpose, alsoLogin: named != .password) {
       [unowned self] vaultKey, opened in
-      let kind = named ?? (opened.kind == .recovery ? .password : opened.kind)
+      let kind = named ?? (opened.kind.facts.secret == .password ? opened.kind : .password)
       let peers = keychain.slots.filter { $0.kind == kind }
       let old =
         if let chosen {
@@ -47,9 +50,7 @@ extension WaysIn {
         } else if opened.kind == kind { opened } else { peers.min { $0.id < $1.id } }
       // Checked again, because the slot may have been removed since the prompt.
       if let chosen, old == nil { return conversation.fail(.noSuchSlot(Int(chosen.id))) }
-      guard old != nil || named != .login else {
-        return conversation.fail(.unavailable(SlotKind.login.name, Self.noLoginSlot))
-      }
+      guard old != nil || ofSystem == nil else { return conversation.fail(Self.noSlot(of: kind)) }
       let new = NewSlot(
         ways: self, conversation: conversation, id: old?.id ?? keychain.nextSlotID, label: old?.label ?? "",
         vaultKey: vaultKey, vaultID: keychain.vaultID)
@@ -83,16 +84,18 @@ extension WaysIn {
     try vault.audit.recording(.slot, caller, "the login password was changed without the vault") {
       entry throws(Refusal) in
       let keychain = try vault.keychain()
-      guard keychain.slots.contains(where: { $0.kind == .login }) else {
-        throw .unavailable(SlotKind.login.name, Self.noLoginSlot)
+      guard let kind = keychain.slots.first(where: \.kind.facts.isOfSystem)?.kind else {
+        throw Self.noSlot(of: .login)
       }
       do throws(VaultError) {
-        try vault.audit.taking(effect: { () throws(VaultError) in try keychain.markStale(.login) }, with: entry)
+        try vault.audit.taking(effect: { () throws(VaultError) in try keychain.markStale(kind) }, with: entry)
       } catch { throw Refusal(error) }
     }
   }
 
-  private static let noLoginSlot = Obstacle("the vault has no login slot", "`vault slot add login` makes one")
+  private static func noSlot(of kind: SlotKind) -> Refusal {
+    .unavailable(kind.name, "the vault has no \(kind.name) slot", "`vault slot add \(kind.name)` makes one")
+  }
 
   /// A slot that a caller wants to add.
   package struct WantedSlot {
@@ -218,11 +221,11 @@ extension WaysIn {
   private static func loss(of id: UInt32, _ slots: [SlotRecord]) -> String? {
     let left = slots.filter { $0.id != id }.map(\.kind)
     guard slots.contains(where: { $0.id == id && $0.kind == .password }), !left.contains(.password) else { return nil }
-    let ways = [
-      left.contains(.recovery) ? "the recovery code" : nil, left.contains(.login) ? "the login password" : nil,
-      left.contains(.pam) ? "a pam slot" : nil,
-    ]
-    return "after that no password opens the vault, only \(ways.compactMap { $0 }.joined(separator: " or "))"
+    let kinds = SlotKind.allCases.filter { left.contains($0) }
+    let ways =
+      kinds.filter { $0.facts.secret != .presenceKey }.map { "the \($0.facts.secretName)" }
+      + kinds.filter { $0.facts.secret == .presenceKey }.map { "a \($0.name) slot" }
+    return "after that no password opens the vault, only \(ways.joined(separator: " or "))"
   }
 
   // MARK: Parts

@@ -5,11 +5,11 @@ internal import VaultStore
 /// The proof of the right to unlock the vault. Every method that needs it uses these functions, so that every attempt
 /// is counted.
 extension WaysIn {
-  /// The secret that is asked for if no method is named: the password, or the recovery code of a vault without a
-  /// password.
+  /// The secret that is asked for if no method is named: the first kind that gives a right to every change, which is
+  /// the password, or the recovery code of a vault without a password.
   private static func usualSecret(_ keychain: Keychain) -> SlotKind {
     let kinds = keychain.slots.map(\.kind)
-    return !kinds.contains(.password) && kinds.contains(.recovery) ? .recovery : .password
+    return SlotKind.allCases.first { $0.facts.rights == .everyChange && kinds.contains($0) } ?? .password
   }
 
   /// Asks for a proof with `method`, or with the best possible method, and passes on the vault key and the slot that
@@ -20,7 +20,8 @@ extension WaysIn {
   ) {
     let keychain: Keychain
     do throws(Refusal) { keychain = try vault.keychain() } catch { return conversation.fail(error) }
-    var kinds = keychain.slots.contains { $0.kind == .pam } ? [SlotKind.pam] : []
+    let presenceKinds = keychain.presenceSlots.map(\.kind)
+    var kinds = SlotKind.allCases.filter { presenceKinds.contains($0) }
     kinds.append(Self.usualSecret(keychain))
     if let method {
       guard let kind = SlotKind(name: method) else {
@@ -73,7 +74,7 @@ extension WaysIn {
           kind.name, "the login password was changed without the vault", "`vault passwd --login` takes the new one")
         : .unavailable(
           kind.name, "the vault has no \(kind.name) slot",
-          kind == .password && keychain.slots.contains { $0.kind == .recovery }
+          kind == .password && keychain.slots.contains { $0.kind.facts.secret == .code }
             ? "`vault slot add password` makes one with the recovery code" : nil)
     }
     let caller = Backoff.Source(uid: uid, method: kind.name)
@@ -103,6 +104,9 @@ extension WaysIn {
 }
 
 extension Keychain {
+  /// The slots whose key a keystore releases for a proof of presence.
+  var presenceSlots: [SlotRecord] { slots.filter { $0.kind.facts.secret == .presenceKey } }
+
   /// The slots of a kind on which a proof is tried. A stale slot is left out until it is replaced. Anybody who can
   /// write to the store can mark a slot stale, so the mark counts only for secrets of the system.
   func triedSlots(_ kind: SlotKind) -> [SlotRecord] {

@@ -28,7 +28,7 @@ extension WaysIn {
   /// service does not answer.
   package func methods(for uid: UInt32, then: @escaping ([Method]) -> Void) {
     // Without a PAM slot no finger opens anything, so fprintd need not be started.
-    guard vault.openKeychain?.slots.contains(where: { $0.kind == .pam }) == true else {
+    guard vault.openKeychain?.presenceSlots.isEmpty == false else {
       return then(methods(for: uid, .noService))
     }
     fingers(of: uid) { [unowned self] fingers in then(methods(for: uid, fingers)) }

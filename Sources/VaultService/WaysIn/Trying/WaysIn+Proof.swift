@@ -81,7 +81,7 @@ extension WaysIn {
         case .failure(let problem): refusal = problem
         }
         if refusal == .cancelled { return conversation.fail(refusal) }
-        if keychain.slots.contains(where: { $0.kind == .pam }) {
+        if !keychain.presenceSlots.isEmpty {
           conversation.tell(
             .info, method: "pam", text: refusal.obstacle.sentence(otherwise: .password))
         }
