@@ -145,6 +145,13 @@ public final class WireClient {
     return received
   }
 
+  /// Waits for 0.1 s at most until one of the clients has bytes or has ended, and returns the indices of those clients.
+  public static func ready(of clients: [WireClient]) -> [Int] {
+    var polled = clients.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+    guard unsafe poll(&polled, nfds_t(polled.count), 100) > 0 else { return [] }
+    return polled.indices.filter { polled[$0].revents != 0 }
+  }
+
   /// Sends a call of `io.vaultd.Vault`, and returns its first reply.
   public func call(_ method: String, _ parameters: Message = [:], more: Bool = false, upgrade: Bool = false) throws
     -> Reply

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import VaultTesting
 
@@ -17,95 +18,85 @@ import VaultTesting
     case pretending
   }
 
-  /// The crowd: prints the number of connections opened so far for each line that it is sent, and ends with its input.
-  private final class Crowd {
-    private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
+  /// The crowd. Its processes connect for threads of the test, which hold the connections until the test ends them.
+  private final class Crowd: Sendable {
+    /// Counts the connections that were opened and that no one has waited for.
+    private let opening = DispatchSemaphore(value: 0)
+    private let isOver = Atomic(false)
+    private let failure = Mutex<(any Error)?>(nil)
+    private let ended = DispatchSemaphore(value: 0)
+    private let threads: Int
 
-    init(_ way: Way, _ socket: String) throws {
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-      process.arguments = ["-u", "-c", Self.script, way.rawValue, socket]
-      (process.standardInput, process.standardOutput) = (input, output)
-      try process.run()
-      while try opened() < 256 {}
+    init(_ way: Way, _ sandbox: Sandbox) throws {
+      let first = try OtherProcess(in: sandbox)
+      let holders = try way == .forked ? (0..<256).map { _ in try first.fork() } : [first]
+      let churners = try (0..<(way == .churning ? 4 : 0)).map { _ in try first.fork() }
+      threads = 1 + churners.count
+      begin { [self] in try hold(holders, way) }
+      for churner in churners { begin { [self] in try churn(churner) } }
+      try expect(256)
     }
 
-    func opened() throws -> Int {
-      try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
-      let line = String(decoding: output.fileHandleForReading.readData(ofLength: 10), as: UTF8.self)
-      return try #require(Int(line.trimmingCharacters(in: .whitespacesAndNewlines)), "\(line)")
+    private func begin(_ body: @escaping @Sendable () throws -> Void) {
+      Thread.detachNewThread { [self] in
+        do { try body() } catch { failure.withLock { $0 = error } }
+        ended.signal()
+      }
+    }
+
+    private func hold(_ holders: [OtherProcess], _ way: Way) throws {
+      var clients = try (0..<256).map { try open(holders[$0 % holders.count], way) }
+      while !isOver.load(ordering: .relaxed) {
+        for index in WireClient.ready(of: clients) where clients[index].receiveWithoutWaiting() == nil {
+          clients[index] = try open(holders[index % holders.count], way)
+        }
+      }
+    }
+
+    private func open(_ process: OtherProcess, _ way: Way) throws -> WireClient {
+      let client = try process.connect()
+      opening.signal()
+      switch way {
+      case .held, .forked, .churning: try client.begin("Monitor", more: true)
+      case .pretending: try client.begin("Attend", ["faces": ["none"]], more: true)
+      }
+      return client
+    }
+
+    private func churn(_ process: OtherProcess) throws {
+      while !isOver.load(ordering: .relaxed) {
+        _ = try process.connect()
+        opening.signal()
+      }
+    }
+
+    private func expect(_ count: Int) throws {
+      for _ in 0..<count where opening.wait(timeout: .now() + 60) != .success {
+        throw failure.withLock { $0 } ?? SandboxError("the crowd opens no more connections")
+      }
     }
 
     /// Waits until the crowd has opened as many connections again as there may be, and as many once more.
     func goOn() throws {
-      let goal = try opened() + 512
-      try wait(for: "the crowd") { try opened() >= goal }
+      while opening.wait(timeout: .now()) == .success {}
+      try expect(512)
     }
 
     func end() {
-      try? input.fileHandleForWriting.close()
-      process.waitUntilExit()
+      isOver.store(true, ordering: .relaxed)
+      for _ in 0..<threads { ended.wait() }
     }
-
-    private static let script = """
-      import mmap, os, selectors, signal, socket, struct, sys
-      way, path = sys.argv[1:]
-      counts = mmap.mmap(-1, 8 * 300)
-      def count(place): counts[8 * place:8 * place + 8] = struct.pack("=q", 1 + total(place, place + 1))
-      def total(first=0, end=300): return sum(struct.unpack(f"={end - first}q", counts[8 * first:8 * end]))
-      call = b'{"method":"io.vaultd.Vault.Monitor","more":true}\\0'
-      if way == "pretending":
-          call = b'{"method":"io.vaultd.Vault.Attend","more":true,"parameters":{"faces":["none"]}}\\0'
-      def connect(place):
-          client = socket.socket(socket.AF_UNIX)
-          client.connect(path)
-          count(place)
-          return client
-      def hold(place, most):
-          selector = selectors.DefaultSelector()
-          def add():
-              client = connect(place)
-              try: client.sendall(call)
-              except OSError: pass
-              selector.register(client, selectors.EVENT_READ)
-          for _ in range(most): add()
-          while True:
-              for key, _ in selector.select():
-                  try:
-                      if key.fileobj.recv(1 << 16): continue
-                  except OSError: pass
-                  selector.unregister(key.fileobj)
-                  key.fileobj.close()
-                  add()
-      def churn(place, _):
-          while True: connect(place).close()
-      children = []
-      def fork(body, place, most=1):
-          child = os.fork()
-          if child == 0:
-              os.close(0)
-              try: body(place, most)
-              finally: os._exit(1)
-          children.append(child)
-      if way == "forked":
-          for place in range(256): fork(hold, place)
-      else: fork(hold, 0, 256)
-      if way == "churning":
-          for place in range(1, 5): fork(churn, place)
-      while sys.stdin.readline(): print(f"{total():9}")
-      for child in children: os.kill(child, signal.SIGKILL)
-      """
   }
 
-  @Test("that comes anew and stays, hears what it is told, and a lock is done", arguments: Way.allCases)
+  // One crowd at a time, because each has hundreds of descriptors in this process.
+  @Test("that comes anew and stays, hears what it is told, and a lock is done", .serialized, arguments: Way.allCases)
   func crowd(_ way: Way) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     try sandbox.configure("pam-service = vault-test-none\n")
     try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
     try sandbox.must(["set", "web"], stdin: "hunter2")
-    let crowd = try Crowd(way, sandbox.socket)
+    let crowd = try Crowd(way, sandbox)
     defer { crowd.end() }
     let terminal = try Terminal(sandbox, ["agent", "--faces", "terminal"])
     func attends() throws -> Bool {
@@ -119,13 +110,17 @@ import VaultTesting
     try crowd.goOn()
     let reader = Begun(sandbox, ["get", "web"])
     try terminal.expect("to unlock the vault")
-    // The crowd drives out other waiting calls only where each of its processes has no more than they have.
-    if way != .forked {
+    switch way {
+    case .held, .churning, .pretending:
       try terminal.expect("Vault password")
       terminal.type(password)
       #expect(try reader.outcome().output == "hunter2")
-    } else {
-      _ = try reader.outcome()
+    case .forked:
+      // Each of the crowd's processes has no more connections than the reader, which is the one that is silent longest
+      // before anybody answers.
+      let outcome = try reader.outcome()
+      #expect(outcome.status == 75, "\(outcome)")
+      #expect(outcome.errors.hasPrefix("vault: the daemon has reached its limit of 256 clients, "), "\(outcome)")
     }
     // The agent was never cut off.
     #expect(try attends() && !terminal.screen.contains("trying again"))
