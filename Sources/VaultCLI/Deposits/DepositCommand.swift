@@ -67,7 +67,7 @@ struct DepositCommand: SecretTaking {
     completion: .file())
   var output: String?
 
-  @Flag(help: "With --output: replace an existing file.")
+  @Flag(help: "With --output: replace an existing file, but none that the command reads.")
   var force = false
 
   @Option(

@@ -50,7 +50,9 @@ struct DepositRequest {
   /// Has the daemon seal the value, which needs neither a vault nor an unlock.
   private func seal(to file: String) throws {
     let key = try DepositLine.key(in: file)
-    if let output = command.output { try NewFile.check(output, replaces: command.force) }
+    if let output = command.output {
+      try NewFile.check(output, replaces: command.force, reading: [file, command.file ?? "-"])
+    }
     let session = try session()
     var input = input
     let reply = try handingIn(&input, session) { value, target throws(Failure) in

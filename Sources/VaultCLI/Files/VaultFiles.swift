@@ -1,5 +1,3 @@
-internal import CLinux
-internal import Glibc
 internal import VaultClient
 internal import VaultModel
 internal import VaultProcess
@@ -59,9 +57,8 @@ enum VaultFiles {
 
   /// Returns true if both paths lead to the same file.
   private static func isSame(_ path: String, _ other: String?) -> Bool {
-    var (mine, theirs) = (stat(), stat())
-    guard let other, unsafe stat(path, &mine) == 0, unsafe stat(other, &theirs) == 0 else { return false }
-    return mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino
+    guard let other, let place = FilePlace(path) else { return false }
+    return place == FilePlace(other)
   }
 }
 

@@ -19,7 +19,8 @@ struct InjectCommand: ParsableCommand {
   @Option(
     name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp(
-      "The file to write, which is replaced as a whole; standard output by default.", valueName: "path"),
+      "The file to write, which is replaced as a whole and is never the template; standard output by default.",
+      valueName: "path"),
     completion: .file())
   var output: String?
 

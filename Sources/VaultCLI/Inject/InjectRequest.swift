@@ -30,13 +30,12 @@ struct InjectRequest {
     }
   }
 
-  /// Throws if the result would replace the template.
+  /// Throws if the result would be written over the template, by whatever names both are given.
   func check() throws(Failure) {
-    guard let output else { return }
-    try NewFile.check(output.path, replaces: true)
-    if input != "-", output.isSame(as: input) {
-      throw Failure(.usage, "the template and the output are the same file", "name another output with -o")
-    }
+    if let output { try NewFile.check(output.path, replaces: true) }
+    let target = if let output { FilePlace(output.path) } else { FilePlace(ofFile: STDOUT_FILENO) }
+    guard let target, target == FilePlace(ofInput: input) else { return }
+    throw Failure(.usage, "the template and the output are the same file", "name another output with -o")
   }
 
   /// Returns the whole rendering; throws if any item fails.

@@ -70,11 +70,4 @@ struct OutputFile {
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return status
   }
-
-  /// Returns true if both paths lead to the same file.
-  func isSame(as other: String) -> Bool {
-    var (mine, theirs) = (stat(), stat())
-    return unsafe stat(path, &mine) == 0 && stat(other, &theirs) == 0 && mine.st_dev == theirs.st_dev
-      && mine.st_ino == theirs.st_ino
-  }
 }

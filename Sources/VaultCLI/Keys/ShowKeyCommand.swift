@@ -30,7 +30,7 @@ struct ShowKeyCommand: ParsableCommand {
   }
 
   func run() throws {
-    if let output { try NewFile.check(output, replaces: force) }
+    if let output { try NewFile.check(output, replaces: force, reading: ["-"]) }
     let session = try Session(globals)
     let reply = try session.unlocking(for: "vault show-key") { vault in try vault.publicKey() }
     let text = "\(reply.key)\nfingerprint \(reply.fingerprint)\n"

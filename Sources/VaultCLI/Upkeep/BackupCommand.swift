@@ -62,7 +62,7 @@ struct BackupCommand: SecretTaking {
         throw Failure(.usage, "a backup is not for a terminal", "redirect standard output, or name a file")
       }
     } else {
-      try NewFile.check(file, replaces: force)
+      try NewFile.check(file, replaces: force, reading: ["-"])
     }
     let session = try Session(globals)
     if force, file != "-" { try ReplacedBackup.check(file, session) }

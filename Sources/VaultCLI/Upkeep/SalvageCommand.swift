@@ -30,7 +30,7 @@ struct SalvageCommand: ParsableCommand {
   }
 
   func run() throws {
-    try NewFile.check(file, replaces: force)
+    try NewFile.check(file, replaces: force, reading: ["-"])
     let session = try Session(globals)
     if force { try ReplacedBackup.check(file, session) }
     var losses: [Wire.Finding] = []
