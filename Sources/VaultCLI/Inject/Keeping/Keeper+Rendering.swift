@@ -64,7 +64,7 @@ extension Keeper {
     }
     keepValues(of: before.0)
     var last: Wanted?
-    if case .written(let displaced?)? = outcome, displaced.isSudden { last = before.1 ?? before.0 }
+    if case .written(let displaced?, _)? = outcome, displaced.isSudden { last = before.1 ?? before.0 }
     // The old values are wiped before the write is reported.
     before = (nil, nil)
     wanted = next
@@ -76,8 +76,9 @@ extension Keeper {
     switch outcome {
     case nil: stays(next)
     case .right?: isKept(next, isWritten: false)
-    case .written(let displaced)?:
+    case .written(let displaced, let old)?:
       isKept(next, isWritten: true, displaced)
+      if let old = displaced?.file.status ?? old { file.output.noteChange(from: old) }
       if let displaced, let last { adopt(displaced, last) }
     case .held(let present)?: hold(next, present)
     }
@@ -111,10 +112,7 @@ extension Keeper {
       modesRestored = 0
       report.wrote(next.rendering.versions)
     }
-    if let displaced {
-      report.displaced(to: file.asidePath, isSudden: displaced.isSudden)
-      file.output.noteChange(from: displaced.file.status)
-    }
+    if let displaced { report.displaced(to: file.asidePath, isSudden: displaced.isSudden) }
     command.notice = notice
     command.isWanted(after: isWritten || isOwed, next.rendering.versions)
     isOwed = false

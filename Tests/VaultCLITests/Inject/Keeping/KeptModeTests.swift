@@ -87,6 +87,29 @@ import VaultTesting
     #expect(try write(mindsMode: true) == "right")
   }
 
+  @Test(
+    "an owner that the file loses when it is written again is told",
+    .enabled(if: Root.isAtHand, "gives the file to another user"), arguments: [[], ["--json"]])
+  func owner(more: [String]) throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    let told = "\(stand.path("out")) belonged to 65534:65534 and belongs to 0:0 now; --owner sets that"
+    var terminal = try Terminal(stand.sandbox, stand.arguments(more))
+    try terminal.expect(more.isEmpty ? "wrote" : "written")
+    #expect(unsafe chown(stand.path("out"), 65534, 65534) == 0)
+    try stand.set("111-11-111")
+    try terminal.expect(told)
+    #expect(try stand.read() == stand.text("111-11-111"))
+    try stand.end(terminal)
+    // The next keeper says so, too.
+    #expect(unsafe chown(stand.path("out"), 65534, 65534) == 0)
+    try stand.set("222-22-222")
+    terminal = try Terminal(stand.sandbox, stand.arguments(more))
+    try terminal.expect(told)
+    #expect(try stand.read() == stand.text("222-22-222") && !stand.has("out.displaced"))
+    try stand.end(terminal)
+  }
+
   @Test("the umask changes no mode", arguments: [[], ["--watch"]]) func umask(more: [String]) throws {
     let stand = try KeptStand()
     defer { stand.close() }

@@ -11,8 +11,9 @@ struct KeptFile {
   enum Outcome {
     /// The file already was as it should be.
     case right
-    /// The file was written. The associated value is the file that it displaced, which lies beside it now.
-    case written(Displaced?)
+    /// The file was written. The associated values are the file that it displaced, which lies beside it now, and the
+    /// status of the keeper's own file that it replaced.
+    case written(Displaced?, over: stat?)
     /// The file was not written, because another program's text is there.
     case held(PresentFile)
 
@@ -237,7 +238,7 @@ struct KeptFile {
       case .isImpossible: throw NewFile.cannotExchange(beside: output.path, EINVAL)
       }
     } else if try file.takeFreeName() {
-      outcome = .written(nil)
+      outcome = .written(nil, over: nil)
     }
     // The first write is complete now. Until then, a file at the output's path is displaced at the next start as at the
     // first one.
@@ -262,17 +263,17 @@ struct KeptFile {
     let part = FileMark.Part(name: file.part, begun: displaced.identity.inode)
     if claim == .own, isSame, isQuiet {
       drop(file, part)
-      return .written(nil)
+      return .written(nil, over: displaced.status)
     }
     let isMoved: Bool
     do throws(Failure) { isMoved = try file.moveAside(to: asideName) } catch {
       takeBack(file, content, displaced)
       throw error
     }
-    if isMoved { return .written(Displaced(file: displaced, isSudden: !isSame, isQuiet: isQuiet)) }
+    if isMoved { return .written(Displaced(file: displaced, isSudden: !isSame, isQuiet: isQuiet), over: nil) }
     if isQuiet, isAside(displaced) {
       drop(file, part)
-      return .written(nil)
+      return .written(nil, over: displaced.status)
     }
     takeBack(file, content, displaced)
     return .held(displaced)
