@@ -110,17 +110,31 @@ extension Keeper {
       return false
     }
     if isBase(present) {
-      // Somebody has undone another program's change.
-      foreign = nil
-      if isHeld { isDueNow() } else if hasLost { isNoLongerHeld() }
+      isUndone()
       return false
     }
     // A text that is known may hold the values of a newer rendering.
-    if let foreign, !awaitsAdoption, told?.wanted === wanted, present.isSame(as: foreign) { return false }
+    if let foreign, !awaitsAdoption, !awaitsVersions, told?.wanted === wanted, present.isSame(as: foreign) {
+      return false
+    }
     let last = base ?? wanted
-    guard let known = tell(of: present, source(of: present, or: last), or: last) else { return false }
+    let source = source(of: present, or: last)
+    if base == nil, case .success(let known) = source, present.holds(known.rendering.bytes) {
+      // The values were those of the keeper's last write before its start, as far as anybody can tell.
+      keepValues(of: known)
+      base = known
+      isUndone()
+      return false
+    }
+    guard let known = tell(of: present, source, or: last) else { return false }
     if known !== base { isDueNow() }
     return true
+  }
+
+  /// Handles the keeper's own text, where another program's was: somebody has undone that program's change.
+  private func isUndone() {
+    foreign = nil
+    if isHeld { isDueNow() } else if hasLost { isNoLongerHeld() }
   }
 
   /// Returns the rendering from which a program has made a text. The program may have the present values, the ones that
@@ -135,7 +149,12 @@ extension Keeper {
     func older(_ session: Session?) throws(Failure) -> Wanted {
       try newest.older(in: present.text, known: known, session, name: request.name)
     }
-    do throws(Failure) { return .success(try older(session)) } catch {
+    do throws(Failure) {
+      let known = try older(session)
+      awaitsVersions = false
+      return .success(known)
+    } catch {
+      awaitsVersions = base == nil
       // An adoption must know all values, and is tried again. A report does without those that cannot be fetched now.
       if !ways.adopts, let known = try? older(nil) { return .success(known) }
       return .failure(error)

@@ -60,7 +60,12 @@ extension Keeper {
         keepValues(of: before.0)
         return isDueNow()
       }
-      if ways.overwrites { outcome = try put(next, overwrites: true) }
+      // A look can find that the text is the keeper's own.
+      if !present.hasWriter, isBase(present) {
+        outcome = try put(next, overwrites: false)
+      } else if ways.overwrites {
+        outcome = try put(next, overwrites: true)
+      }
     }
     keepValues(of: before.0)
     var last: Wanted?

@@ -54,7 +54,9 @@ final class Keeper {
   /// The text that another program has written over the output and that was reported; nil while the output is the
   /// keeper's own.
   var foreign: PresentFile? {
-    didSet { if foreign == nil { (adoption, awaitsAdoption, obstacle, told) = (nil, false, nil, nil) } }
+    didSet {
+      if foreign == nil { (adoption, awaitsAdoption, awaitsVersions, obstacle, told) = (nil, false, false, nil, nil) }
+    }
   }
   /// The last report on that text.
   var told: Told?
@@ -64,6 +66,9 @@ final class Keeper {
   var hasLost = false
   /// True if the template could not adopt that text for a reason that may pass.
   var awaitsAdoption = false
+  /// True if that text may be the keeper's own, from before its start, and the values to tell that by could not be
+  /// fetched.
+  var awaitsVersions = false
   /// The time of the next attempt to adopt the text, on the clock of ``Moment``.
   var adoption: Int?
   var adoptionPause = RetryPause()
@@ -200,7 +205,7 @@ final class Keeper {
       // A restarted daemon knows of no file that is held.
       if command.notice != nil { command.sayAgain() }
       command.send()
-      if awaitsAdoption { adoptAgain() }
+      if awaitsAdoption || awaitsVersions { adoptAgain() }
     }
   }
 

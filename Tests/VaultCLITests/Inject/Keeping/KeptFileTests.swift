@@ -324,6 +324,60 @@ import VaultTesting
     try stand.end(terminal)
   }
 
+  /// A keeper that was ended while it held `other`, and the text that it had written before.
+  private static func heldBefore(_ stand: KeptStand, _ other: String) throws -> String {
+    let terminal = try stand.begin()
+    try terminal.expect("wrote")
+    let own = try stand.read()
+    try stand.replace(with: other)
+    try terminal.expect("another program has written")
+    try stand.set("111-11-111")
+    try terminal.expect("is held")
+    try stand.end(terminal)
+    return own
+  }
+
+  @Test(
+    "what was undone before a restart, or after it, is held no longer, although the value has changed since",
+    arguments: [false, true], [[], ["--adopt"], ["--overwrite"]] as [[String]])
+  func undoneAfterRestart(isLater: Bool, more: [String]) throws {
+    // With either option, another program's text is not held.
+    if isLater, !more.isEmpty { return }
+    let stand = try KeptStand()
+    defer { stand.close() }
+    let own = try Self.heldBefore(stand, stand.text("031-45-154", name: "other"))
+    if !isLater { try stand.replace(with: own) }
+    let terminal = try Terminal(stand.sandbox, stand.arguments(more))
+    if isLater {
+      try terminal.expect("is held")
+      try stand.replace(with: own)
+    }
+    try terminal.expect("wrote")
+    #expect(try stand.read() == stand.text("111-11-111") && !stand.has("out.displaced"))
+    #expect(try stand.read("t") == KeptStand.template)
+    #expect(isLater || !terminal.screen.contains("another program"), "\(terminal.screen)")
+    try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "pin"]).contains("\t2\thas it") }
+    #expect(try !stand.sandbox.must(["status"]).contains("is held"))
+    try stand.end(terminal)
+  }
+
+  @Test("what was undone while the vault is locked is held no longer once it is unlocked") func undoneLocked() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    // No version has this value, so only the daemon can tell which one is put back.
+    let own = try Self.heldBefore(stand, stand.text("999-99-999"))
+    let terminal = try stand.begin()
+    try terminal.expect("is held")
+    try stand.sandbox.must(["lock"])
+    try stand.replace(with: own)
+    try terminal.expect("another program has written")
+    #expect(try stand.read() == own)
+    try stand.sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try terminal.expect("wrote")
+    #expect(try stand.read() == stand.text("111-11-111") && !stand.has("out.displaced"))
+    try stand.end(terminal)
+  }
+
   @Test(
     "a value that a program has changed is no longer told as there, until it stands there again",
     arguments: [false, true])
