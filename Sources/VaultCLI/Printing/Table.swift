@@ -56,10 +56,18 @@ struct Table {
     return text
   }
 
-  /// Narrows the widest columns until all fit. No column gets so narrow that it is useless.
+  /// Narrows the widest columns until all fit, to less than ``useful`` only if nothing else helps. A terminal that is
+  /// too narrow even for that wraps the rows, so their columns still say something.
   private static func fit(_ widths: [Int], into most: Int) -> [Int] {
+    let wide = narrow(widths, to: useful, into: most)
+    let least = narrow(wide, to: 1, into: most)
+    return excess(of: least, over: most) > 0 ? wide : least
+  }
+
+  /// Narrows the widest columns, none of them to less than `least`, until all fit or no more can be narrowed.
+  private static func narrow(_ widths: [Int], to least: Int, into most: Int) -> [Int] {
     var widths = widths
-    while case let excess = widths.reduce(0, +) + 2 * (widths.count - 1) - most, excess > 0 {
+    while case let excess = Self.excess(of: widths, over: most), excess > 0 {
       guard let widest = widths.indices.max(by: { widths[$0] < widths[$1] }), widths[widest] > least else { break }
       let next = widths.indices.filter { $0 != widest }.map { widths[$0] }.max() ?? 0
       widths[widest] -= max(1, min(excess, widths[widest] - max(next, least)))
@@ -67,11 +75,16 @@ struct Table {
     return widths
   }
 
+  /// The columns that a row has too many, with two blanks between its cells.
+  private static func excess(of widths: [Int], over most: Int) -> Int {
+    widths.reduce(0, +) + 2 * (widths.count - 1) - most
+  }
+
   /// The blanks before the text below a row.
   private static let indent = "    "
 
-  /// The least columns that remain of a long text.
-  private static let least = 10
+  /// The least columns that say something of a long text.
+  private static let useful = 10
 
   /// One line of the table, without blanks after its last cell.
   private static func line(_ cells: [Cell], _ widths: [Int]) -> String {

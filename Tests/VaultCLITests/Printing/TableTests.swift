@@ -47,6 +47,34 @@ import VaultWire
     for name in names { #expect(whole.text(most: nil).contains(name) || whole.count == 0) }
   }
 
+  @Test("no table is wider than a narrow terminal", arguments: [24, 30, 40])
+  func narrow(most: Int) {
+    var items = Table("NAME", "KIND", "MODIFIED", "EXPIRES")
+    items.add(.init("│   ├── a-long-name"), .init("password"), .init("2026-11-30"), .init("2030-03-17", isRed: true))
+    var deposits = Table("NO", "NAME", "KIND", "SIZE", "SENT", "BY", "STATE")
+    deposits.add(
+      .init("271828"), .init("iot/日本語"), .init("device-token"), .init("17 bytes"), .init("2026-11-30 07:06:00+00:00"),
+      .init("user:somebody"), .init("kept aside"))
+    for text in [items.text(most: most), deposits.text(most: most)] {
+      let lines = text.split(separator: "\n")
+      #expect(lines.count == 2 && lines.allSatisfy { TextWidth.columns($0) <= most }, "\(lines)")
+    }
+  }
+
+  @Test("nor is what a command prints there", arguments: [24, 40])
+  func narrowTerminal(most: Int) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "git/a-long-name/of-an-item", "--expires", "2030-03-17"], stdin: "v")
+    for command in ["list", "find kind=password", "history web", "audit"] {
+      let terminal = try Terminal(
+        sandbox, ["-c", "stty cols \(most); exec vault \(command)"], program: "/bin/sh", environment: ["NO_COLOR": "1"])
+      #expect(try terminal.wait() == 0, "\(terminal.screen)")
+      let lines = terminal.screen.split(separator: "\r\n")
+      #expect(lines.count > 1 && lines.allSatisfy { TextWidth.columns($0) <= most }, "\(command): \(lines)")
+    }
+  }
+
   @Test("what stands below a row is whole, however narrow the terminal is", arguments: [60, 80])
   func below(most: Int) {
     let words = (1...20).map { "word\($0)" }.joined(separator: " ")
