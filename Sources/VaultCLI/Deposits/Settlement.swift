@@ -24,7 +24,7 @@ struct Settlement: ParsableArguments {
   func settle(accept: Bool) throws(Failure) -> [(deposit: Wire.DepositInfo, reply: Wire.SettleDepositReply)] {
     let session = try Session(globals)
     // A locked vault reveals too little about deposits for a decision.
-    if Keyboard.canAsk { try session.unlockIfLocked() }
+    if Keyboard.canAsk { try session.unlockIfLocked(isForAdministrators: true) }
     let deposits = try find(session)
     if !yes { try ask(deposits, accept: accept) }
     var settled: [(deposit: Wire.DepositInfo, reply: Wire.SettleDepositReply)] = []

@@ -241,9 +241,14 @@ final class Session {
   }
 
   /// Asks for an unlock if the vault is locked. Throws if nobody can be asked.
-  func unlockIfLocked() throws(Failure) {
+  ///
+  /// - Parameter isForAdministrators: true before a call that the daemon denies everybody else. The denial then comes
+  ///   at once, and nobody opens the vault for it.
+  func unlockIfLocked(isForAdministrators: Bool = false) throws(Failure) {
     let status = try call { vault in try vault.status() }
     guard status.state == "cold" || status.state == "locked" else { return }
+    // Only administrators see the number of requests.
+    if isForAdministrators, status.requests == nil { return }
     try unlock(because: .locked(state: status.state, cause: status.cause))
   }
 

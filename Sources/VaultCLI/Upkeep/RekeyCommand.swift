@@ -58,7 +58,7 @@ struct RekeyCommand: SecretTaking {
     if cancel { return try giveUp(session) }
     let answers = Answers(secrets, json: globals.json)
     answers.begin()
-    if Keyboard.canAsk && !secrets.passwordStdin { try session.unlockIfLocked() }
+    if Keyboard.canAsk && !secrets.passwordStdin { try session.unlockIfLocked(isForAdministrators: true) }
     let rekeying = Rekeying(session, answers, json: globals.json)
     rekeying.announceCodes()
     try rekeying.run(method: recovery ? SlotKind.recovery.name : method?.name)

@@ -65,6 +65,23 @@ struct LockedCallerTests {
     let unlock = try sandbox.run(Self.words(sandbox, ["unlock"]), program: "/usr/bin/setpriv")
     #expect(unlock.status == 77, "\(unlock)")
   }
+
+  @Test(
+    "is denied at once what only administrators may, so that nobody opens the vault for it",
+    arguments: [["rekey"], ["deposits", "accept", "1"], ["deposits", "drop", "1", "--yes"]])
+  func administration(arguments: [String]) throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    func expectDenial() throws {
+      let terminal = try Terminal(sandbox, Self.words(sandbox, arguments), program: "/usr/bin/setpriv")
+      #expect(try terminal.wait() == 77, "\(terminal.screen)")
+      #expect(terminal.screen.contains("denied: this is for the vault's administrators"), "\(terminal.screen)")
+      #expect(!terminal.screen.contains("locked") && !terminal.screen.contains("assword"), "\(terminal.screen)")
+    }
+    try expectDenial()
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try expectDenial()
+  }
 }
 
 /// The same caller with a scripted daemon.
