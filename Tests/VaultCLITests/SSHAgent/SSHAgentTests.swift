@@ -4,10 +4,10 @@ import Testing
 import VaultTesting
 
 @Suite("The ssh-agent") struct SSHAgentTests {
-  /// Returns true if the agent answers nobody: the connection ends, and ssh-add reports that or is killed by it.
-  private func isUnanswered(_ sandbox: Sandbox) throws -> Bool {
+  /// Returns true if the agent refuses every request, and ssh-add says so.
+  private func isRefused(_ sandbox: Sandbox) throws -> Bool {
     let outcome = try sandbox.ssh("ssh-add", ["-l"])
-    return outcome.status != 0 && outcome.output.isEmpty
+    return outcome.status == 1 && outcome.errors == "error fetching identities: agent refused operation\n"
   }
 
   private func reload(_ sandbox: Sandbox, _ text: String) throws {
@@ -15,15 +15,19 @@ import VaultTesting
     try sandbox.signalDaemon(SIGHUP)
   }
 
-  @Test("answers nobody unless the settings want it, and again nobody when they do not any more") func switched() throws
-  {
+  @Test("refuses everything unless the settings want it, and again when they do not any more") func switched() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     try sandbox.startDaemon(config: "pam-service = vault-test-none\n")
     try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
     var status = stat()
     #expect(unsafe stat(sandbox.sshSocket, &status) == 0 && status.st_mode & 0o077 == 0)
-    #expect(try isUnanswered(sandbox))
+    for _ in 0..<10 { #expect(try isRefused(sandbox)) }
+    // Every request is answered, and leaves no entry.
+    let client = try sandbox.join()
+    let requests: [[UInt8]] = [.list, .removeAll, .lock("x"), .unknown]
+    for request in requests { #expect(try client.code(request) == 5) }
+    #expect(try sandbox.sshAudit().isEmpty)
     try reload(sandbox, "ssh-agent = on\n")
     try wait(for: "the agent") { try sandbox.listed() == "The agent has no identities.\n" }
     #expect(try sandbox.ssh("ssh-add", [sandbox.makeKey("own")]).status == 0)
@@ -34,7 +38,7 @@ import VaultTesting
     #expect(try sandbox.must(["status", "--json"]).contains(#""keys":1,"added":1}"#))
     try sandbox.must(["rm", "ssh/key"])
     try reload(sandbox, "ssh-agent = off\n")
-    try wait(for: "its end") { try isUnanswered(sandbox) }
+    try wait(for: "its end") { try isRefused(sandbox) }
     #expect(try sandbox.must(["status"]).contains("ssh-agent:  off\n"))
     try reload(sandbox, "ssh-agent = on\n")
     // The session's keys are gone since the agent was switched off.

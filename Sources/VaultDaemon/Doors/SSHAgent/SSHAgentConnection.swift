@@ -152,6 +152,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient 
     var frames = FrameBuffer()
     swap(&frames, &inbound)
     frames.withBytes { bytes in
+      guard door.isOn else { return refuse("the settings turn the ssh-agent off") }
       let frame = bytes.extracting(4..<4 + count)
       do throws(SSHFormatError) {
         let request = try AgentRequest(frame)

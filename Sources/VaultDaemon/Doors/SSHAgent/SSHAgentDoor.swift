@@ -27,10 +27,11 @@ final class SSHAgentDoor {
   let knownHosts: KnownHostsFile
   /// The path of the socket; nil when there is none.
   var socket: String?
-  /// False when the settings turn the ssh-agent off; then nobody is answered.
+  /// False when the settings turn the ssh-agent off; then every request is refused. The socket stays, because the
+  /// service manager may hold it. ssh-add reports a refusal, but SIGPIPE ends it if it writes to a closed connection.
   var isOn: Bool {
     didSet {
-      guard !isOn else { return }
+      guard oldValue, !isOn else { return }
       end()
       sessionKeys.removeAll()
     }
@@ -52,9 +53,8 @@ final class SSHAgentDoor {
     }
   }
 
-  /// Admits a connection; false when the agent is off, or when every other connection is in use.
+  /// Admits a connection; false when every other connection is in use.
   func admits(_ connection: SSHAgentConnection) -> Bool {
-    guard isOn else { return false }
     connection.heard = clients.heardNext()
     return entrance.admit(connection) == .admitted
   }
