@@ -3,7 +3,7 @@ internal import VaultBytes
 /// The reason that a value has no readable PEM block although it is a key or a certificate in another form. People copy
 /// keys from editors, web pages and settings, and each of these leaves its own marks.
 package enum PEMSlip: CaseIterable {
-  case wideText, byteOrderMark, puttyKey, publicKey, escapedBreaks, quotes, indentation, lostBreaks, der
+  case wideText, byteOrderMark, puttyKey, publicKey, escapedBreaks, quotes, lostBreaks, indentation, marks, prefix, der
 
   /// Finds the reason; nil if the value shows none of these forms.
   package init?(of value: RawSpan) {
@@ -30,9 +30,13 @@ package enum PEMSlip: CaseIterable {
     case .escapedBreaks:
       #"its line breaks are spelled \n, as in JSON; turn them into line breaks with `sed 's/\\n/\n/g' FILE`"#
     case .quotes: "it stands in quotation marks; leave them out"
-    case .indentation: "its lines are indented; remove that with `sed 's/^[[:blank:]]*//' FILE`"
     case .lostBreaks:
       "it stands in one line; its first and last line, with BEGIN and END, must be lines of their own"
+    case .indentation: "its lines are indented; remove that with `sed 's/^[[:blank:]]*//' FILE`"
+    case .marks:
+      "its lines begin with marks, as in a quoted mail or a comment; remove them with "
+        + "`sed 's|^[^A-Za-z0-9+/=-]*||' FILE`"
+    case .prefix: "other text stands before -----BEGIN in its line; leave that out, and in the lines below it as well"
     case .der:
       "it is not text but DER; convert a key with `openssl pkey -inform DER -in FILE`, a certificate with `openssl "
         + "x509 -inform DER -in FILE`, and a .p12 or .pfx file with `openssl pkcs12 -nodes -in FILE`"
@@ -53,9 +57,10 @@ package enum PEMSlip: CaseIterable {
     case .quotes:
       Self.find(Self.begin, in: value).map { [UInt8(ascii: "\""), UInt8(ascii: "'")].contains(Self.before($0, value)) }
         ?? false
-    case .indentation:
-      Self.find(Self.begin, in: value).map { [UInt8(ascii: " "), 0x09].contains(Self.before($0, value)) } ?? false
     case .lostBreaks: Self.isArmoured(value) && value.first(0x0A, from: 0) >= value.byteCount - 1
+    case .indentation: Self.margin(in: value)?.allSatisfy { Self.isBlank(value.byte($0)) } ?? false
+    case .marks: Self.margin(in: value)?.allSatisfy { Self.isMark(value.byte($0)) } ?? false
+    case .prefix: Self.margin(in: value) != nil
     case .der: Self.isDER(value)
     }
   }
@@ -64,6 +69,34 @@ package enum PEMSlip: CaseIterable {
 
   /// The byte before `place`; a line break at the start.
   private static func before(_ place: Int, _ value: RawSpan) -> UInt8 { place > 0 ? value.byte(place - 1) : 0x0A }
+
+  /// The place of the bytes before the first `-----BEGIN ` in its line; nil if any line begins with that.
+  private static func margin(in value: RawSpan) -> Range<Int>? {
+    var first: Range<Int>?
+    var start = 0
+    while start < value.byteCount {
+      let end = value.first(0x0A, from: start)
+      if let count = find(begin, in: value.extracting(start..<end)) {
+        if count == 0 { return nil }
+        first = first ?? start..<start + count
+      }
+      start = end + 1
+    }
+    return first
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == 0x09 }
+
+  /// True for a byte with which no line of PEM begins: none of base64 and no dash.
+  private static func isMark(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="),
+      UInt8(ascii: "-"):
+      false
+    default: true
+    }
+  }
 
   /// The first place of `text`, which must begin with a dash.
   private static func find(_ text: StaticString, in value: RawSpan) -> Int? {

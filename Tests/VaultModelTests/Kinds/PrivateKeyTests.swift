@@ -38,6 +38,12 @@ struct PrivateKeyTests {
       (Array(#""\#(key.replacing("\n", with: #"\r\n"#))""#.utf8), #"spelled \n"#),
       (Array(("  " + key.replacing("\n", with: "\n  ")).utf8), "indented"),
       (Array(("\t" + key.replacing("\n", with: "\n\t")).utf8), "indented"),
+      (Array("> \(key.replacing("\n", with: "\n> "))".utf8), "quoted mail"),
+      (Array("# \(key.replacing("\n", with: "\n# "))".utf8), "a comment"),
+      (Array("\u{A0} \(key.replacing("\n", with: "\n\u{A0} "))".utf8), "begin with marks"),
+      (Array("key: \(key)".utf8), "other text stands before -----BEGIN"),
+      (Array("- \(key)".utf8), "other text stands before -----BEGIN"),
+      (Array("my key: \(key.replacing("\n", with: " "))".utf8), "one line"),
       (Array("\"\(key)\"".utf8), "quotation marks"), (Array(key.replacing("\n", with: " ").utf8), "one line"),
       (Array("PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\n".utf8), "puttygen KEY -O private-openssh"),
       (Array("PuTTY-User-Key-File-2: ssh-rsa\r\n".utf8), "PuTTY key"),
@@ -51,6 +57,12 @@ struct PrivateKeyTests {
       let error = #expect(throws: ValueError.self, "\(form)") { try kind.check(value) }
       #expect(error?.reason.contains(form) == true, "\(form): \(error?.reason ?? "")")
     }
+  }
+
+  @Test("A fault of a key is told although a line above it mentions the first line of one") func mentioned() throws {
+    let text = try "# all from -----BEGIN PRIVATE KEY----- on\n" + Fixture.text("encrypted-pkcs8.pem")
+    let error = try #require(throws: ValueError.self) { try ItemKind.tlsKey.check(text) }
+    #expect(error.reason.contains("is encrypted with a passphrase"))
   }
 
   @Test("A certificate in such a form is, too") func certificateForms() throws {
