@@ -1,7 +1,8 @@
 internal import VaultBytes
 
 // The reading of the URI. Parameters with unknown names are ignored, as in other programs. A name that is nearly a
-// known one is refused instead, because without it the codes would differ from the intended ones.
+// known one is refused instead, because without it the codes would differ from the intended ones. The issuer makes that
+// difference only for Steam.
 extension OneTimeSecret {
   private enum Parameter: String, CaseIterable {
     case secret, algorithm, digits, period, counter, encoder
@@ -29,7 +30,7 @@ extension OneTimeSecret {
     if isCounted && !seen.contains(.counter) {
       throw ValueError(reason: "the otpauth URI has no 'counter', which counter-based codes need")
     }
-    if !isCounted, names(in: uri).issuer?.lowercased() == Self.steam { alphabet = .steam }
+    if !isCounted, Self.isSteam(names(in: uri).issuer) { alphabet = .steam }
     if !isCounted, digits == 5, alphabet == .digits, names(in: uri).account?.lowercased().contains(Self.steam) == true {
       throw ValueError(
         reason: "the otpauth URI asks for 5 digits, which only Steam's codes have; for those, add the parameter "
@@ -38,12 +39,28 @@ extension OneTimeSecret {
     try checkDigits(isGiven: seen.contains(.digits))
   }
 
-  /// Refuses parameters with which the codes would be ones that Steam never takes. Values that were stored before this
-  /// check existed still give codes.
-  func checkSteam() throws(ValueError) {
-    guard alphabet == .steam else { return }
-    guard algorithm == .sha1 else { throw ValueError(reason: "Steam's codes need the algorithm SHA1") }
-    guard case .time(period: 30) = factor else { throw ValueError(reason: "Steam's codes have a period of 30 seconds") }
+  /// Refuses parameters and attributes with which the codes would be ones that Steam never takes. Values that were
+  /// stored before this check existed still give codes.
+  ///
+  /// - Parameters:
+  ///   - value: The value from which this secret was read.
+  ///   - attributes: The item's attributes, of which a secret that is base32 alone needs the issuer.
+  func checkSteam(of value: RawSpan, _ attributes: [String: String]) throws(ValueError) {
+    switch alphabet {
+    case .steam:
+      guard algorithm == .sha1 else { throw ValueError(reason: "Steam's codes need the algorithm SHA1") }
+      guard case .time(period: 30) = factor else {
+        throw ValueError(reason: "Steam's codes have a period of 30 seconds")
+      }
+    case .digits:
+      guard case .time = factor else { return }
+      if !issuerSlip.isEmpty, issuer.isEmpty {
+        throw Self.slip("otpauth URI has", PercentEscape.text(value, issuerSlip), Self.issuerName)
+      }
+      guard !isURI, attributes[Self.issuerName] == nil else { return }
+      let slips = attributes.filter { Self.isSteam($0.value) && Self.isNear($0.key, Self.issuerName) }
+      if let key = slips.keys.min() { throw Self.slip("item has the attribute", key, Self.issuerName) }
+    }
   }
 
   /// The issuer and the account that the URI names, in the label or as a parameter. They are not secret.
@@ -105,20 +122,26 @@ extension OneTimeSecret {
     guard equals - start <= 32 else { return nil }
     let name = PercentEscape.text(uri, start..<equals)
     if let known = Parameter(rawValue: name) { return (known, equals + 1..<end) }
-    if name.lowercased() == "issuer" { issuer = equals + 1..<end }
-    if let near = Self.near(name) {
-      throw ValueError(reason: "the otpauth URI has '\(name)', which looks like '\(near)'; write that")
+    if let near = Parameter.allCases.first(where: { Self.isNear(name, $0.rawValue) }) {
+      throw Self.slip("otpauth URI has", name, near.rawValue)
+    }
+    if name.lowercased() == Self.issuerName {
+      issuer = equals + 1..<end
+    } else if Self.isNear(name, Self.issuerName), Self.isSteam(PercentEscape.text(uri, equals + 1..<end)) {
+      issuerSlip = start..<equals
     }
     return nil
   }
 
-  /// The known parameter that a name probably means: the name differs in letter case or by one slip, or is cut off.
-  private static func near(_ name: String) -> Parameter? {
+  /// True if a name probably means a known one: it differs in letter case or by one slip, or is cut off.
+  private static func isNear(_ name: String, _ known: String) -> Bool {
     let scalars = Array(name.lowercased().unicodeScalars)
-    return Parameter.allCases.first { known in
-      Nearest.distance(scalars, known.rawValue.unicodeScalars, atMost: 1) != nil
-        || (scalars.count >= 4 && known.rawValue.unicodeScalars.starts(with: scalars))
-    }
+    return Nearest.distance(scalars, known.unicodeScalars, atMost: 1) != nil
+      || (scalars.count >= 4 && known.unicodeScalars.starts(with: scalars))
+  }
+
+  private static func slip(_ place: String, _ name: String, _ known: String) -> ValueError {
+    ValueError(reason: "the \(place) '\(name)', which looks like '\(known)'; write that")
   }
 
   private mutating func read(_ parameter: Parameter, _ uri: RawSpan, _ range: Range<Int>) throws(ValueError) {

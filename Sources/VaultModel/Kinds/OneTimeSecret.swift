@@ -49,9 +49,16 @@ public struct OneTimeSecret: Hashable, Sendable {
   /// The places of the URI's label, after the type, and of its issuer; empty if there is none.
   var label = 0..<0
   var issuer = 0..<0
+  /// The place of a parameter's name that is nearly `issuer`, where its value is Steam; empty if there is none.
+  var issuerSlip = 0..<0
 
   /// The issuer whose codes are not made of digits.
   static let steam = "steam"
+  /// The name of the parameter and of the attribute that name the issuer.
+  static let issuerName = "issuer"
+
+  /// True if `issuer` is Steam, in any letter case.
+  static func isSteam(_ issuer: String?) -> Bool { issuer?.lowercased() == steam }
 
   /// Reads a value of kind `totp`.
   ///
@@ -72,7 +79,7 @@ public struct OneTimeSecret: Hashable, Sendable {
       throw ValueError(reason: "a one-time-code secret is an otpauth:// URI or base32 (A-Z, 2-7) in one line")
     }
     (symbols, keyCount) = (body, count)
-    if issuer?.lowercased() == Self.steam { (alphabet, digits) = (.steam, 5) }
+    if Self.isSteam(issuer) { (alphabet, digits) = (.steam, 5) }
   }
 
   /// Writes the decoded secret, which has ``keyCount`` bytes, to `sink` byte by byte.

@@ -34,7 +34,7 @@ extension ItemKind {
     case .certificate:
       return ValueFacts(expires: try Certificate.expiry(ofChain: value))
     case .totp:
-      try OneTimeSecret(value).checkSteam()
+      try OneTimeSecret(value, issuer: attributes["issuer"]).checkSteam(of: value, attributes)
     case .note:
       if !value.isUTF8 { throw ValueError(reason: "a note must be UTF-8 text; a blob takes any bytes") }
     case .blob:

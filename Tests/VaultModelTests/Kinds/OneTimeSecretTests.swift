@@ -188,6 +188,36 @@ struct OneTimeSecretTests {
     #expect(secret.digits == 7)
   }
 
+  @Test(
+    "So is one that is nearly the issuer, if without it the codes would not be Steam's",
+    arguments: [
+      ("isuer=Steam", true), ("issuers=steam", true), ("ISUER=%53team", true), ("issu=STEAM", true),
+      ("isuer=Valve", false), ("issuer=Steam", false), ("Issuer=Steam", false), ("isuer=Steam&encoder=steam", false),
+      ("isuer=Steam&issuer=Valve", false), ("is=Steam", false),
+    ])
+  func issuerSlips(parameter: String, isRefused: Bool) {
+    let uri = "otpauth://totp/Me?secret=MY&\(parameter)"
+    guard isRefused else { return #expect(ItemKind.totp.accepts(uri)) }
+    let name = parameter.prefix { $0 != "=" }
+    let error = #expect(throws: ValueError.self) { try ItemKind.totp.check(uri) }
+    #expect(error?.reason == "the otpauth URI has '\(name)', which looks like 'issuer'; write that")
+    // A value that was stored before this check existed still gives codes.
+    #expect(throws: Never.self) { try OneTimeSecret(unsafe Array(uri.utf8).span.bytes) }
+    for other in ["totp/Steam:me?secret=MY", "hotp/Me?counter=0&secret=MY"] {
+      #expect(ItemKind.totp.accepts("otpauth://\(other)&\(parameter)"), "\(other)")
+    }
+  }
+
+  @Test("So is such an attribute, for base32 alone") func issuerAttributes() {
+    for key in ["isuer", "Issuer", "issuers"] {
+      let error = #expect(throws: ValueError.self) { try ItemKind.totp.check("JBSWY3DP", [key: "Steam"]) }
+      #expect(error?.reason == "the item has the attribute '\(key)', which looks like 'issuer'; write that")
+      #expect(ItemKind.totp.accepts("JBSWY3DP", [key: "Valve"]))
+      #expect(ItemKind.totp.accepts("JBSWY3DP", [key: "Steam", "issuer": "Steam"]))
+      #expect(ItemKind.totp.accepts("otpauth://totp/x?secret=MY&issuer=Valve", [key: "Steam"]))
+    }
+  }
+
   @Test("A refusal names no part of a secret that stands where a name belongs")
   func secretAsName() {
     for uri in ["otpauth://totp/x?JBSWY3DPEHPK3PXP", "otpauth://totp/x?JBSWY3DPEHPK3PXP=&digit=8"] {
