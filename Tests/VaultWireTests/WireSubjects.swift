@@ -76,7 +76,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     collection: "login", source: "/org/freedesktop/secrets/collection/login/1", label: "a\nb", contentType: "",
     attributes: keyring.attributes, created: 1, modified: 2)
   static let codeTerms = Wire.CodeTerms(
-    issuer: "Example", account: "ana", digits: 6, algorithm: "SHA1", period: 30, steam: true)
+    issuer: "Example", account: "ana", digits: 6, algorithm: "SHA1", period: 30, counter: 1, steam: true)
   static let version = Wire.Version(version: 2, created: 1, size: 0, current: true, writer: "user:1")
   static let slot = Wire.Slot(
     id: 1, kind: "password", label: "é", created: 5, kdfMemory: 1 << 30, kdfPasses: 3, keystore: "tpm2", users: [1000],

@@ -62,6 +62,7 @@ struct ShowCommand: ParsableCommand {
     rows.append(("digits", characters))
     rows.append(("algorithm", code.algorithm))
     rows.append(("period", code.period.map { "\($0) s" } ?? "none, by a counter"))
+    if let counter = code.counter { rows.append(("counter", "\(counter), of the next code")) }
     return rows
   }
 }

@@ -65,6 +65,8 @@ package struct CodeTerms {
   package let isSteam: Bool
   /// The seconds from one code to the next; nil for codes by a counter.
   package let period: Int?
+  /// The counter that the next code is made from; nil for codes by time.
+  package let counter: Int64?
 
   /// The most characters of a name that are kept; more would be of no use.
   private static let longest = 300
@@ -74,7 +76,11 @@ package struct CodeTerms {
     self.issuer = issuer.map { String($0.prefix(Self.longest)) }
     self.account = account.map { String($0.prefix(Self.longest)) }
     (digits, algorithm, isSteam) = (secret.digits, secret.algorithm.rawValue, secret.alphabet == .steam)
-    period = if case .time(let period) = secret.factor { period } else { nil }
+    (period, counter) =
+      switch secret.factor {
+      case .time(let period): (period, nil)
+      case .counter(let counter): (nil, counter)
+      }
   }
 }
 

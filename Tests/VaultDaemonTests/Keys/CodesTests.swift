@@ -70,7 +70,7 @@ import VaultTesting
     #expect(try code()?["steam"] as? Bool == true)
     try set("a", "otpauth://hotp/?secret=\(Self.seed)&counter=3", client, ["update": true])
     let counted = try #require(try code())
-    #expect(counted.keys.sorted() == ["algorithm", "digits"])
+    #expect(counted.keys.sorted() == ["algorithm", "counter", "digits"] && counted["counter"] as? Int == 3)
     // A search opens no values.
     let found = try #require(try client.call("Find").parameters["items"] as? [WireClient.Message])
     #expect(found.count == 1 && found[0]["code"] == nil)

@@ -31,7 +31,7 @@ extension Wire.CodeTerms {
   init(_ terms: CodeTerms) {
     self.init(
       issuer: terms.issuer, account: terms.account, digits: terms.digits, algorithm: terms.algorithm,
-      period: terms.period, steam: terms.isSteam ? true : nil)
+      period: terms.period, counter: terms.counter.map(Int.init), steam: terms.isSteam ? true : nil)
   }
 }
 
