@@ -15,7 +15,9 @@ enum Times {
   }
 
   /// The same, for code that reads options without the argument parser.
-  static func waitSeconds(_ text: String) throws(ValueError) -> Int64 { text == "0" ? 0 : try TimeText.duration(text) }
+  static func waitSeconds(_ text: String) throws(ValueError) -> Int64 {
+    Seconds.parse(text) == 0 ? 0 : try TimeText.duration(text)
+  }
 
   /// The reuse window of a proof, in seconds.
   static func reuse(_ text: String) throws -> Int64 {
@@ -40,18 +42,17 @@ enum Times {
     try option { () throws(ValueError) in try TimeText.back(text, from: now()) }
   }
 
-  /// The time at which an item expires, in Unix seconds; 0 for never.
-  static func expiry(_ text: String) throws -> Int64 {
-    try option { () throws(ValueError) in try expirySeconds(text) }
+  /// The time at which an item expires.
+  static func expiry(_ text: String) throws -> Expiry {
+    if text == Expiry.word { return .never }
+    return .time(try option { () throws(ValueError) in try expirySeconds(text) })
   }
 
+  /// The time at which an item expires, in Unix seconds, for a text other than ``Expiry/word``.
   static func expirySeconds(_ text: String) throws(ValueError) -> Int64 {
-    if text == "never" { return 0 }
-    do throws(ValueError) {
-      // A result of 0 is in the past too, but it would mean never.
-      return max(1, try TimeText.ahead(text, of: now()))
-    } catch {
-      throw ValueError(reason: error.reason == TimeText.forms ? "\(error.reason), or never" : error.reason)
+    do throws(ValueError) { return try TimeText.ahead(text, of: now()) } catch {
+      let reason = error.reason == TimeText.forms ? "\(error.reason), or \(Expiry.word)" : error.reason
+      throw ValueError(reason: reason)
     }
   }
 
@@ -63,9 +64,8 @@ enum Times {
       throw ValueError(reason: "that is after the year 9999; Unix time is a number of seconds")
     }
     guard time > now() else {
-      // 0 would mean never.
-      if allowsPast { return max(1, time) }
-      let text = Timestamp.format(max(time, 0))
+      if allowsPast { return Expiry.time(time).wire }
+      let text = Timestamp.format(time)
       throw ValueError(
         reason: "\(text) has passed, so the item would not be served; write a later time or never, or give --expired")
     }

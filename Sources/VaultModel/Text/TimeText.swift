@@ -11,6 +11,8 @@ public enum TimeText: Hashable, Sendable {
 
   /// The advice that lists the forms of a duration.
   public static let durations = "write a duration such as 90s, 15m, 12h, 30d, 6mo or 1y"
+  /// The reason that a duration of 0 is refused.
+  private static let zero = "that is no time at all: give a second or more"
   /// The advice that lists the forms of a duration and of a time.
   public static let forms =
     "write a duration such as 12h or 30d, a date such as 2030-01-31, or a Unix time such as @1893456000"
@@ -58,7 +60,8 @@ public enum TimeText: Hashable, Sendable {
   /// Reads a duration, in seconds, at least one.
   public static func duration(_ text: String) throws(ValueError) -> Int64 {
     if isNumber(text) { throw ValueError(reason: "a number alone has no unit: write 90s, 15m, 12h or 30d") }
-    guard let seconds = Seconds.parse(text), seconds > 0 else { throw ValueError(reason: slip(text) ?? durations) }
+    guard let seconds = Seconds.parse(text) else { throw ValueError(reason: slip(text) ?? durations) }
+    guard seconds > 0 else { throw ValueError(reason: zero) }
     return seconds
   }
 
@@ -95,7 +98,7 @@ public enum TimeText: Hashable, Sendable {
   public static func ahead(_ text: String, of now: Int64) throws(ValueError) -> Int64 {
     switch try TimeText(parsing: text) {
     case .time(let time): return time
-    case .duration(0): throw ValueError(reason: forms)
+    case .duration(0): throw ValueError(reason: zero)
     case .duration(let seconds):
       let time = Seconds.after(seconds, now)
       guard time <= Timestamp.last else { throw ValueError(reason: "that is after the year 9999") }
@@ -107,7 +110,7 @@ public enum TimeText: Hashable, Sendable {
   public static func back(_ text: String, from now: Int64) throws(ValueError) -> Int64 {
     switch try TimeText(parsing: text) {
     case .time(let time): return time
-    case .duration(0): throw ValueError(reason: forms)
+    case .duration(0): throw ValueError(reason: zero)
     case .duration(let seconds): return Seconds.from(seconds, to: now)
     }
   }

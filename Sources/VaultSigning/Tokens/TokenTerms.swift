@@ -70,9 +70,10 @@ public struct TokenTerms: Sendable {
 
   private static func life(_ text: String?) throws(TokenProblem) -> Int64 {
     guard let text else { return usualLife }
-    guard let life = Seconds.parse(text), life >= 1 else {
+    guard let life = Seconds.parse(text) else {
       throw .attribute("max-ttl", "is \(Printable.quoted(text)), which is not a duration like 15m, 1h or 90d")
     }
+    guard life >= 1 else { throw .attribute("max-ttl", "is shorter than a second") }
     guard life <= greatestLife else { throw .attribute("max-ttl", "is longer than 100 years") }
     return life
   }

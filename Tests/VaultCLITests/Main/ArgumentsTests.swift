@@ -149,13 +149,15 @@ import Testing
     for text in ["", "0", "0s", "90", "soon", "-5s", "@90", "2030-01-31"] {
       #expect(throws: (any Error).self) { try Times.duration(text) }
     }
-    #expect(try Times.wait("0") == 0 && Times.wait("1s") == 1)
+    #expect(try Times.wait("0") == 0 && Times.wait("0s") == 0 && Times.wait("0m") == 0 && Times.wait("1s") == 1)
     #expect(throws: (any Error).self) { try Times.wait("1") }
     #expect(try Times.reuse("1d") == 86_400 && Times.reuse("1s") == 1)
     for text in ["86401s", "25h", "0s", "60"] { #expect(throws: (any Error).self) { try Times.reuse(text) } }
-    #expect(try Times.expiry("2030-01-31") == 1_896_048_000 && Times.expiry("@1893456000") == 1_893_456_000)
+    #expect(try Times.expiry("2030-01-31") == .time(1_896_048_000))
+    #expect(try Times.expiry("@1893456000") == .time(1_893_456_000) && Times.expiry("never") == .never)
+    #expect(try Times.expiry("@0") == .time(0) && Times.expiry("1970-01-01") == .time(0))
     // In a call, 0 means that the item never expires.
-    #expect(try Times.expiry("never") == 0 && Times.expiry("@0") == 1 && Times.expiry("1970-01-01") == 1)
+    #expect(Expiry.never.wire == 0 && Expiry.time(0).wire == 1 && Expiry.time(2).wire == 2)
     for text in ["tomorrow", "1893456000", "@", "@-1", "0d", "9000y"] {
       #expect(throws: (any Error).self) { try Times.expiry(text) }
     }

@@ -142,7 +142,7 @@ import VaultTesting
         "audit-age = 3599", 1,
         "audit-age: 3599 is seconds; give it a unit, as in 30d, or say 3599s if so short a time is meant"
       ),
-      ("idle = 0s", 1, "idle is a time without blanks, such as 90s, 5m or 12h, or off"),
+      ("idle = 0s", 1, "idle is a second or more, or off"),
       ("idle = 5m\r\nmaximum-age = x\r\n", 2, "maximum-age is a time without blanks, such as 90s, 5m or 12h, or off"),
     ])
   func problems(_ text: String, _ line: Int, _ reason: String) {

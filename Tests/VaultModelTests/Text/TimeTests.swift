@@ -102,6 +102,12 @@ struct TimeTextTests {
       #expect(throws: ValueError.self) { try TimeText.ahead(text, of: 1_893_456_000) }
     }
     #expect(throws: ValueError.self) { try TimeText.back("0d", from: 100) }
+    for read in [
+      { try TimeText.duration("0s") }, { try TimeText.ahead("0d", of: 1) }, { try TimeText.back("0m", from: 1) },
+    ] as [() throws -> Int64] {
+      let error = #expect(throws: ValueError.self) { try read() }
+      #expect(error?.reason == "that is no time at all: give a second or more")
+    }
     #expect(try TimeText.back("292471208677y", from: .min) == .min)
   }
 }

@@ -62,11 +62,11 @@ struct BatchLine: ~Copyable {
       let seconds = try time(field, frame, node) { text throws(ValueError) in try Times.reuseSeconds(text) }
       guard Policy.reuseWindows.contains(UInt32(clamping: seconds)) else { throw BatchFault(wrong: field) }
       item.reuse = Int(seconds)
+    case .expires where frame.string(node) == Expiry.word: item.expires = Expiry.never.wire
     case .expires:
       let time = try time(field, frame, node) { text throws(ValueError) in try Times.expirySeconds(text) }
-      let isNever = time == 0 && frame.kind(node) == .string
       do throws(ValueError) {
-        item.expires = isNever ? 0 : try Times.checkedExpiry(time, allowsPast: terms.allowsExpired)
+        item.expires = try Times.checkedExpiry(time, allowsPast: terms.allowsExpired)
       } catch { throw BatchFault(field, error) }
     case .update:
       guard let update = frame.bool(node) else { throw BatchFault(wrong: field) }

@@ -70,7 +70,7 @@ struct SetCommand: SecretTaking {
       first second in UTC), a Unix time such as @1893456000, or never.
       """, valueName: "time"),
     transform: Times.expiry)
-  var expires: Int64?
+  var expires: Expiry?
 
   @Flag(help: "Accept an expiry that has passed without a question, as in an import of old items.")
   var expired = false

@@ -49,7 +49,7 @@ struct SetRequest {
 
   /// Says that the item expires sooner than its date suggests, if the store's newest time is ahead of the clock.
   private func tellOfClock(_ session: Session) {
-    guard let expires = command.expires, expires > 0, Keyboard.isAttended,
+    guard case .time? = command.expires, Keyboard.isAttended,
       let status = try? session.call({ vault in try vault.status() }),
       let warning = status.warnings.first(where: { $0.about == "clock" })
     else { return }
@@ -125,7 +125,7 @@ struct SetRequest {
       }
     } else if Keyboard.isAttended {
       Output.note(
-        stored.sentence(name, isMade: isNew(stored), isKept: command.keepValue, expires: command.expires))
+        stored.sentence(name, isMade: isNew(stored), isKept: command.keepValue, expires: command.expires?.wire))
       // If the value was typed, the suggestion came before it.
       if isNew(stored), !isChecked, let near = nearest(session) { Output.note(near) }
     }
@@ -162,7 +162,7 @@ struct SetRequest {
 
   /// Asks whether an expiry in the past is intended: nobody would be served the item.
   private func confirmPastExpiry() throws(Failure) {
-    guard !command.expired, let expires = command.expires, expires != 0, expires <= Int64(time(nil)) else { return }
+    guard !command.expired, case .time(let expires)? = command.expires, expires <= Int64(time(nil)) else { return }
     let past = "\(LocalTime.text(expires, to: STDERR_FILENO)) has passed, so the item would not be served"
     try Confirmation(
       consequence: past, question: "\(past). Store it anyway?",
@@ -191,7 +191,7 @@ struct SetRequest {
     return Wire.NewItem(
       name: name, generate: generator, kind: kind, use: command.use, attributes: try attributes(session),
       accessible: command.accessible, require: command.require, reuse: command.reuse.map(Int.init),
-      expires: command.expires,
+      expires: command.expires?.wire,
       update: updates ? true : nil, neverRead: command.neverRead ? true : nil)
   }
 

@@ -200,9 +200,10 @@ struct Configuration: Sendable, Equatable {
       target = nil
       return nil
     }
-    guard let seconds = Seconds.parse(value), seconds > 0 else {
+    guard let seconds = Seconds.parse(value) else {
       return "\(key) is a time without blanks, such as 90s, 5m or 12h, or off"
     }
+    guard seconds > 0 else { return "\(key) is a second or more, or off" }
     if isDestructive, seconds < 3600, value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
       return "\(key): \(value) is seconds; give it a unit, as in 30d, or say \(value)s if so short a time is meant"
     }
