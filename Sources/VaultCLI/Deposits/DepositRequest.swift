@@ -82,6 +82,7 @@ struct DepositRequest {
 
   private func session() throws(Failure) -> Session {
     let session = try Session(command.globals)
+    session.takesKind = true
     session.vault.reason = command.reason
     return session
   }

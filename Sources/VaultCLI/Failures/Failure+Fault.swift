@@ -71,6 +71,8 @@ extension Failure {
     case .invalidName(let name, let reason, _):
       self.init(
         .invalid, "\(Printable.quoted(name)) is not a valid item name: \(Printable.text(reason))", "choose another")
+    case .invalidValue(_, let reason, _) where ItemChange.needsAnotherItem(reason):
+      self.init(.invalid, Printable.text(reason), "make another item")
     case .invalidValue(let kind, let reason, _):
       self.init(
         .invalid,

@@ -32,6 +32,8 @@ final class Session {
   var mayAsk: Bool { isAttended && Keyboard.canAsk }
   /// The way in which the command takes a folder, for a person who names one like an item; nil if it takes none.
   var folderWay: String?
+  /// True for a command with the option `--kind`, which may help with a value that is refused.
+  var takesKind = false
   private var mayStart: Bool
   /// True if this command starts a daemon when none listens.
   private let startsDaemon: Bool
@@ -178,6 +180,8 @@ final class Session {
     case .fault(.noSuchItem(let name, let unverified)):
       failure.missing = MissingItem(
         name: name, location: vault.location, isDoubtful: unverified == true, folderWay: folderWay)
+    case .fault(.invalidValue(_, let reason, _)) where !takesKind && !ItemChange.needsAnotherItem(reason):
+      failure = Failure(failure.exit, failure.event, "correct it")
     case .fault(.vaultExists): failure = vaultExists(try? vault.status())
     case .noDaemon where !isOwn && !isSystem:
       failure = Failure(failure.exit, failure.event, "start vaultd there, or name another socket")

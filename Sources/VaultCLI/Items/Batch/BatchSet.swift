@@ -19,6 +19,7 @@ struct BatchSet {
 
   func run() throws(Failure) {
     let session = try Session(globals)
+    session.takesKind = true
     var (stored, isEmpty) = (0, false)
     var openTo: [Wire.Access] = []
     let progress = Progress()

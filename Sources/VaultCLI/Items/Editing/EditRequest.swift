@@ -43,6 +43,7 @@ struct EditRequest {
 
   mutating func run() throws(Failure) {
     let session = try Session(command.globals)
+    session.takesKind = true
     let old = try session.unlocking(for: "vault edit \(name)") { vault in
       try vault.read(name, expired: command.expired, describe: true)
     }

@@ -34,6 +34,7 @@ struct SetRequest {
   mutating func run() throws(Failure) {
     try checkNames()
     let session = try Session(command.globals)
+    session.takesKind = true
     try confirmPastExpiry()
     if let require = command.require { try Proof.confirm(require, session) }
     let stored: Wire.SetReply
