@@ -96,12 +96,17 @@ struct DepositRequest {
     let kept = TypedValue(isTyped: input.isTyped)
     defer { _ = kept }
     var retypes = false
+    var kind: String?
     while true {
       do throws(Failure) {
-        if retypes { value = try self.value(&input) }
+        if retypes {
+          kind = nil
+          value = try self.value(&input)
+        }
         retypes = false
-        guard let text = try networkText(value) else { return try body(value, target()) }
-        return try body(NetworkText.passphrase(of: text, in: value), target(text))
+        if kind == nil { kind = try self.kind(of: value, session) }
+        guard let text = try networkText(value, kind) else { return try body(value, target(kind)) }
+        return try body(NetworkText.passphrase(of: text, in: value), target(kind, text))
       } catch {
         guard input.isTyped else { throw error }
         retypes = try SecondChance.after(error, .deposit, session) == .correct
@@ -115,6 +120,22 @@ struct DepositRequest {
     try input.read(kind: { command.kind.flatMap(ItemKind.init(rawValue:)) ?? .password })
   }
 
+  /// Returns the kind that was given, or the one that a person names for a value that does not look like a password;
+  /// nil if there is none. The kind of an item that is there is not changed, so nobody is asked for it.
+  private func kind(of value: borrowing SecretBuffer, _ session: Session) throws(Failure) -> String? {
+    guard command.kind == nil, Keyboard.canAsk, let likely = value.withBytes({ LikelyKind(of: $0) }),
+      try !isKnown(session)
+    else { return command.kind }
+    return try KindQuestion.ask(about: likely).rawValue
+  }
+
+  /// True if the item is there, as far as the caller may know without an unlock. A sealed deposit is for another vault.
+  private func isKnown(_ session: Session) throws(Failure) -> Bool {
+    guard !command.seal, let status = try session.attempt({ vault in try vault.status() }), status.state == "unlocked"
+    else { return false }
+    return try session.attempt({ vault in try vault.show(name) }) != nil
+  }
+
   private var input: ValueInput {
     ValueInput(
       name: name, file: command.file, isExact: command.exact, mayBeEmpty: command.allowEmpty,
@@ -122,8 +143,8 @@ struct DepositRequest {
   }
 
   /// The text of a network's QR code that was given as the value of an item of kind `wifi`; nil for any other value.
-  private func networkText(_ value: borrowing SecretBuffer) throws(Failure) -> WiFiText? {
-    guard command.kind == ItemKind.wifi.rawValue, let text = try NetworkText.read(value) else { return nil }
+  private func networkText(_ value: borrowing SecretBuffer, _ kind: String?) throws(Failure) -> WiFiText? {
+    guard kind == ItemKind.wifi.rawValue, let text = try NetworkText.read(value) else { return nil }
     let key = SetRequest.ssid
     if let given = command.attributes.last(where: { $0.key == key })?.value, let coded = text.attributes[key],
       given != coded
@@ -137,14 +158,16 @@ struct DepositRequest {
 
   /// The item that the deposit is for.
   ///
-  /// - Parameter text: the text of a network's QR code, which describes the item.
-  private func target(_ text: WiFiText? = nil) -> Vault.DepositTarget {
+  /// - Parameters:
+  ///   - kind: the kind of a new item; nil for a password.
+  ///   - text: the text of a network's QR code, which describes the item.
+  private func target(_ kind: String?, _ text: WiFiText? = nil) -> Vault.DepositTarget {
     let coded = text.map(NetworkText.attributes) ?? []
     let attributes = Dictionary(
       coded.filter { !$0.value.isEmpty } + command.attributes.map { ($0.key, $0.value) }
     ) { _, last in last }
     return Vault.DepositTarget(
-      name, kind: command.kind, attributes: attributes.isEmpty ? nil : attributes, accessible: command.accessible)
+      name, kind: kind, attributes: attributes.isEmpty ? nil : attributes, accessible: command.accessible)
   }
 }
 

@@ -99,6 +99,50 @@ import VaultWire
         + "by user:1\\u{a}: seen")
   }
 
+  @Test("what does not look like a password is asked for its kind, locked or not, and not where the item has one")
+  func kinds() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let uri = "otpauth://totp/Example:ana?secret=JBSWY3DPEHPK3PXP"
+    let question = "It looks like the secret of one-time codes (otpauth://). Its kind (Enter for totp): "
+    for (name, answer) in [("open", ""), ("password", "password"), ("locked", "")] {
+      if name == "locked" { try sandbox.must(["lock"]) }
+      let terminal = try Terminal(sandbox, ["deposit", name])
+      try terminal.expect("Value of `\(name)`: ")
+      terminal.type(uri)
+      try terminal.expect(question)
+      terminal.type(answer)
+      #expect(try terminal.wait() == 0)
+      #expect(!terminal.screen.contains("JBSW") && terminal.isCooked)
+    }
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    for (name, kind) in [("open", "totp"), ("password", "password"), ("locked", "totp")] {
+      #expect(try sandbox.must(["show", name]).contains("\nkind: \(kind)\n"), "\(name)")
+    }
+    let again = try Terminal(sandbox, ["deposit", "password", "--file", sandbox.write(uri + "&digits=8", to: "uri")])
+    #expect(try again.wait() == 0)
+    #expect(!again.screen.contains("kind") && again.screen.contains("stored version 2 of `password`"))
+    // Without a person nothing is asked.
+    try sandbox.must(["deposit", "pipe"], stdin: uri)
+    #expect(try sandbox.must(["show", "pipe"]).contains("\nkind: password\n"))
+  }
+
+  @Test("a sealed one is asked for its kind, and takes a network's code apart") func sealedKind() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["show-key", "-o", sandbox.home + "/key"])
+    let terminal = try Terminal(
+      sandbox, ["deposit", "net", "--seal", "--key", sandbox.home + "/key", "-o", sandbox.home + "/sealed"])
+    try terminal.expect("Value of `net`: ")
+    terminal.type("WIFI:T:WPA;S:net;P:correct horse;;")
+    try terminal.expect("It looks like the code of a Wi-Fi network (WIFI:). Its kind (Enter for wifi): ")
+    terminal.type("")
+    #expect(try terminal.wait() == 0)
+    try sandbox.must(["deposit", "--sealed", sandbox.home + "/sealed"])
+    #expect(try sandbox.must(["get", "net"]) == "correct horse")
+    #expect(try sandbox.must(["show", "net"]).contains("\nattr ssid: net\n"))
+  }
+
   @Test("an unlock says that deposits are kept aside, until somebody has settled them")
   func keptAtUnlock() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)

@@ -69,7 +69,7 @@ extension SetRequest {
   private mutating func giveOtherKind() throws(Failure) {
     let cancelled = Failure(Fault.cancelled)
     // The person may type the value again, which nobody must see.
-    guard let other = try askForKind("Its kind: ", .hidden, otherwise: cancelled) else { throw cancelled }
+    guard let other = try KindQuestion.ask("Its kind: ", .hidden, otherwise: cancelled) else { throw cancelled }
     kind = other.rawValue
     isOfOtherKind = true
   }
@@ -118,34 +118,13 @@ extension SetRequest {
   /// Lets a person name the kind of a value that does not look like a password, if no kind was given. Splits the text
   /// of a network's QR code, which holds more than a value of its kind.
   private mutating func settleKind(of value: inout SecretBuffer, _ session: Session) throws(Failure) {
-    if kind == nil, command.use == nil, let likely = value.withBytes({ LikelyKind(of: $0) }), canAsk,
+    if kind == nil, command.use == nil, let likely = value.withBytes({ LikelyKind(of: $0) }), Keyboard.canAsk,
       try kind(session) == .password
     {
-      let question = "It looks like \(likely.form). Its kind (Enter for \(likely.kind.rawValue)): "
-      kind = (try askForKind(question, otherwise: Failure(Fault.cancelled)) ?? likely.kind).rawValue
+      kind = try KindQuestion.ask(about: likely).rawValue
     }
     guard try kind(session) == .wifi else { return }
     try takeApart(&value)
     try askForNetwork(session, mayFollow: false)
-  }
-
-  // MARK: Questions
-
-  /// True if somebody can be asked.
-  private var canAsk: Bool { Keyboard.canAsk }
-
-  /// Asks for a kind until a valid one is given; returns nil for an empty line. A person may type the value here, too.
-  ///
-  /// - Parameter failure: the failure to throw if the person gives up.
-  private func askForKind(
-    _ question: String, _ style: TerminalModes.Style = .shown, otherwise failure: Failure
-  ) throws(Failure) -> ItemKind? {
-    let keyboard = try Keyboard(otherwise: "give its --kind")
-    while true {
-      guard let typed = try keyboard.ask(question, style) else { throw failure }
-      if typed.isWord("") { return nil }
-      for kind in ItemKind.allCases where typed.isWord(kind.rawValue) { return kind }
-      try keyboard.show("vault: a kind is one of \(ItemKind.allCases.map(\.rawValue).joined(separator: ", "))\n")
-    }
   }
 }
