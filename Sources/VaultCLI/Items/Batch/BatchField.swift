@@ -44,7 +44,7 @@ enum BatchField: String, CaseIterable {
     case .attributes: "an object of texts"
     case .reuse: "a duration such as 15m, or seconds as a number, up to a day"
     case .expires: "a duration such as 30d, a date such as 2030-01-31, Unix time as a number, or never"
-    case .update, .neverRead: "true or false"
+    case .update, .neverRead: "true or false, without quotes"
     }
   }
 }

@@ -32,7 +32,7 @@ struct BatchLine: ~Copyable {
     do throws(FrameError) {
       return try line.withBytes { bytes throws(FrameError) in try Frame(parsing: bytes) }
     } catch {
-      throw BatchFault(error)
+      throw BatchFault(error, count: line.count)
     }
   }
 
@@ -184,13 +184,16 @@ enum BatchRecipe {
       switch key {
       case "style": break
       case "length":
+        guard frame.kind(value) == .number else {
+          throw BatchFault(.generate, "has a length that is no number; write one such as 20, without quotes")
+        }
         guard let number = frame.integer(value), let length = Int(exactly: number),
           recipe.lengths?.contains(length) == true
         else { throw BatchFault(.generate, "has a wrong length: \(Self.lengths)") }
         recipe.length = length
       case "symbols":
         guard recipe.style == "password", let symbols = frame.bool(value) else {
-          throw BatchFault(.generate, "has wrong symbols: they are true or false, and only for passwords")
+          throw BatchFault(.generate, "has wrong symbols: they are true or false without quotes, for passwords alone")
         }
         recipe.symbols = symbols
       default:

@@ -55,9 +55,12 @@ struct BatchFault: Error, Equatable {
   /// The message, to follow words such as `line 3`.
   let text: String
 
-  /// The fault of a line that is not an item at all.
-  init(_ error: FrameError) {
-    text = " is not \(error.isOfSyntax ? "JSON" : "a valid item"): \(error.reason)"
+  /// The fault of a line of `count` bytes that is not an item at all.
+  init(_ error: FrameError, count: Int) {
+    var text = " is not \(error.isOfSyntax ? "JSON" : "a valid item"): \(error.reason)"
+    // JSON that goes on below the line breaks at the line's end.
+    if case .invalidJSON(count, _) = error { text += "; an item stands on one line, as `jq -c` writes it" }
+    self.text = text
   }
 
   init(_ field: BatchField, _ reason: String) { text = ": `\(field.rawValue)` \(reason)" }

@@ -81,9 +81,12 @@ import VaultWire
       ),
       (
         line(#""generate":{"style":"phrase","length":"6"}"#),
+        ": `generate` has a length that is no number; write one such as 20, without quotes"
+      ),
+      (
+        line(#""generate":{"style":"phrase","length":65}"#),
         ": `generate` has a wrong length: a password has 8 to 1024"
       ),
-      (line(#""generate":{"style":"phrase","length":65}"#), ": `generate` has a wrong length"),
       (line(#""generate":{"style":"password","length":7}"#), ": `generate` has a wrong length"),
       (line(#""generate":{"style":"p256","length":8},"use":"sign""#), ": `generate` has a wrong length"),
       (line(#""generate":{"style":"phrase","symbols":true}"#), ": `generate` has wrong symbols"),
@@ -118,12 +121,16 @@ import VaultWire
       (line(#""value":"v","expires":1893456000000"#), ": `expires` is not valid: that is after the year 9999"),
       (line(#""value":"v","expires":253402300800"#), ": `expires` is not valid: that is after the year 9999"),
       (line(#""value":"v","expires":1.5"#), ": `expires` must be a duration"),
-      (line(#""value":"v","update":"yes""#), ": `update` must be true or false"),
+      (line(#""value":"v","update":"true""#), ": `update` must be true or false, without quotes"),
       (line(#""value":"""#), " (`a`): `value` is empty, and nothing of kind password is"),
       (line(#""value":"v","kind":"totp""#), ": `value` is not valid for kind totp: "),
       (line(#""value":"long enough","kind":"wifi""#), ": `value` is not valid for kind wifi: "),
       ("[1]", " is not a valid item: it is not a JSON object"),
       (#"{"name":"a","value":"v""#, " is not JSON: "), ("not json", " is not JSON: no value at byte 0"),
+      ("{", " is not JSON: no key at byte 1; an item stands on one line, as `jq -c` writes it"),
+      ("[ \r", " is not JSON: ends too early at byte 3; an item stands on one line"),
+      (#"{"name":"#, " is not JSON: ends too early at byte 8; an item stands on one line"),
+      (#"{"name":"a"#, "; an item stands on one line"), (#"{"name":"a","#, "; an item stands on one line"),
       (#"{"name":"a","name":"b"}"#, " is not a valid item: it has the same key twice"),
     ])
   func refused(line: String, fault: String) {
