@@ -110,23 +110,23 @@ extension Items {
   /// - Parameter long: the work prepared for this call; see ``prepare(_:_:for:fill:)``.
   package func undelete(_ name: ItemName, _ long: LongChange? = nil, for caller: Caller) throws(Refusal) {
     try vault.audit.recording(.set, caller, name.text, detail: Self.undeleting) { entry throws(Refusal) in
-      try takeOut(name, long, caller, entry)
+      try takeOut(name, long ?? LongChange(), caller, entry)
     }
   }
 
   package static let undeleting = "out of the trash"
 
   private func takeOut(
-    _ name: ItemName, _ long: LongChange?, _ caller: Caller, _ entry: Audit.Entry
+    _ name: ItemName, _ long: LongChange, _ caller: Caller, _ entry: Audit.Entry
   ) throws(Refusal) {
     let keychain = try vault.keychain()
-    let item = try checkUndeletion(name, keychain, for: caller, &entry.item)
-    try checkList(name, .trashed, of: name, for: caller, &entry.item)
+    let item = try checkUndeletion(name, long.search, keychain, for: caller, &entry.item)
+    try checkList(name, .trashed(long.search), of: name, for: caller, &entry.item)
     if item.use == .jwt { try checkList(beside: name, for: caller) }
     do throws(VaultError) {
       try vault.audit.taking(
         effect: { () throws(VaultError) in
-          try keychain.restore(name, now: vault.clock.wall(), ahead: long?.ahead)
+          try keychain.restore(name, found: long.search, now: vault.clock.wall(), ahead: long.ahead)
         }, with: entry)
     } catch {
       throw vault.refusal(error, name.text)
@@ -136,14 +136,16 @@ extension Items {
 
   /// The item of this name that was deleted last, for a caller who may take it out of the trash.
   ///
-  /// - Parameter id: the item, once it is found.
+  /// - Parameters:
+  ///   - search: the search for the item.
+  ///   - id: the item, once it is found.
   @discardableResult
   func checkUndeletion(
-    _ name: ItemName, _ keychain: Keychain, for caller: Caller, _ id: inout ItemID?
+    _ name: ItemName, _ search: TrashSearch, _ keychain: Keychain, for caller: Caller, _ id: inout ItemID?
   ) throws(Refusal) -> ItemInfo {
     let permit = try permit(.admin, on: name, for: caller)
     let item: ItemInfo
-    do throws(VaultError) { item = try keychain.trashedItem(named: name) } catch {
+    do throws(VaultError) { item = try keychain.trashedItem(named: name, found: search) } catch {
       throw vault.refusal(error, name.text)
     }
     id = item.id

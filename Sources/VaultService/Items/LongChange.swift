@@ -2,13 +2,16 @@ internal import VaultCore
 package import VaultModel
 internal import VaultStore
 
-/// The work of one call that changes items with long versions. These versions are sealed before the change, one part in
-/// each attempt to make it, so that other calls have their turn in between.
+/// The work of one call that changes items with long versions, or takes one of many out of the trash. These versions
+/// are sealed, and that item is searched for, before the change, one part in each attempt to make it, so that other
+/// calls have their turn in between.
 ///
 /// The work is kept until the call is answered. It holds nothing in the clear, and at most as much as one call may
 /// bring and seal again.
 package final class LongChange {
   let ahead = SealedAhead()
+  /// The search for the item that the call takes out of the trash.
+  let search = TrashSearch()
   /// The weight of the call's changes, if the last preparation found that nothing more is to be prepared. The call is
   /// then handled in the same turn, so that the weight is still right.
   var weight: CallWeight?
@@ -27,7 +30,8 @@ package enum ItemWork {
 }
 
 extension Items {
-  /// Seals a part of what a call will need. Returns false if the call is to be done now, or is refused.
+  /// Does a part of the work that a call needs before it is done. Returns false if the call is to be done now, or is
+  /// refused.
   ///
   /// - Parameter fill: writes the bytes of the new value at an index among several; returns false if the bytes are
   ///   malformed.
@@ -37,6 +41,7 @@ extension Items {
   ) -> Bool {
     guard let keychain = vault.openKeychain else { return false }
     do throws(Refusal) {
+      if case .undelete(let name) = work, try !hasFound(name, long.search, keychain, for: caller) { return true }
       let revisions = try revisions(work, long, keychain, for: caller, fill)
       if keychain.sealAhead(revisions, long.ahead) { return true }
       switch work {
@@ -49,6 +54,17 @@ extension Items {
     } catch {
       // The call itself will be refused with the same reason.
       return false
+    }
+  }
+
+  /// Continues the search for the item of this name that was deleted last; true at its end. Nothing is searched for a
+  /// caller who cannot have the right to take that item out of the trash.
+  private func hasFound(
+    _ name: ItemName, _ search: TrashSearch, _ keychain: Keychain, for caller: Caller
+  ) throws(Refusal) -> Bool {
+    _ = try permit(.admin, on: name, for: caller)
+    do throws(VaultError) { return try keychain.searchTrash(name, search) } catch {
+      throw vault.refusal(error, name.text)
     }
   }
 
@@ -110,8 +126,8 @@ extension Items {
       return Set(names).map { .trash($0) }
     case .undelete(let name):
       var id: ItemID?
-      try checkUndeletion(name, keychain, for: caller, &id)
-      return [.restore(name)]
+      try checkUndeletion(name, long.search, keychain, for: caller, &id)
+      return [.restore(name, found: long.search)]
     }
   }
 

@@ -68,6 +68,8 @@ struct RecordChanges {
   var depositChanges: [DepositChange]? = []
   /// The highest number of a deposit that counted as given before the transaction gave one; nil if it gave none.
   var lastDeposit: Int64?
+  /// The items that were put into the trash, while searches there are under way.
+  var deletions: [TrashSearch.NamedDeletion] = []
   /// The numbers of the grants whose rows were written or removed.
   var grants: Set<Int64> = []
   private let isListing: Bool

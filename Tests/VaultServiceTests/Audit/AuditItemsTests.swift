@@ -146,6 +146,31 @@ import VaultModel
     #expect(try Self.told(stand, "a/new") == ["a/old now a/new", "a/new"])
   }
 
+  @Test("one of many in the trash that had a name is searched for in parts, before the log is read") func searched()
+    throws
+  {
+    let stand = try Self.stand()
+    let (keychain, name) = (try stand.vault.keychain(), try ItemName("a/same"))
+    try keychain.transaction { () throws(VaultError) in
+      for _ in 0..<2 * TrashSearch.mostItems {
+        try keychain.set(ItemChange(name: name, kind: .note), value: RoomStand.secret(Array("v".utf8)), now: 1)
+        try keychain.trash([name], now: 1)
+      }
+    }
+    try stand.set("a/same")
+    Self.get(stand, "a/same")
+    _ = try stand.items.delete([name], isForGood: false, for: stand.administrator)
+    var filter = AuditFilter()
+    (filter.item, filter.action) = (name, .get)
+    let reading = try stand.access.readAudit(filter, for: stand.administrator)
+    for _ in 0..<2 {
+      let (page, isOver) = try reading.page(until: 0) { 1 }
+      #expect(page.isEmpty && !isOver && reading.progress.done == 0)
+    }
+    reading.end()
+    #expect(try Self.told(stand, "a/same") == ["a/same gone"])
+  }
+
   @Test("a cut that takes out a renaming leaves what was read with its item") func cut() throws {
     let stand = try Self.stand(AuditFilling.small())
     for name in ["a/key", "a/new"] { try stand.set(name) }

@@ -123,7 +123,9 @@ import VaultStore
     let keychain = try next.vault.keychain()
     let items = names.flatMap { name -> [String] in
       let item = (try? keychain.item(named: self.name(name))).map { "\(name) \($0.versions.map(\.number))" }
-      let trashed = (try? keychain.trashedItem(named: self.name(name))).map { _ in "\(name) in the trash" }
+      let trashed = (try? keychain.trashedItem(named: self.name(name), found: TrashSearch())).map { _ in
+        "\(name) in the trash"
+      }
       return [item, trashed].compactMap { $0 }
     }
     let deposits = try keychain.tellDeposits(after: 0, limit: 9).told.map { "deposit \($0.number) \($0.isWaiting)" }

@@ -221,6 +221,32 @@ import VaultModel
     }
   }
 
+  // MARK: One of many in the trash
+
+  @Test("searches for one of many of a name in the trash in parts, for whoever may take it out and for nobody else")
+  func searched() throws {
+    let (keychain, name) = (try stand.vault.keychain(), try ItemName("same"))
+    let count = 2 * TrashSearch.mostItems + 1
+    try keychain.transaction { () throws(VaultError) in
+      for number in 0..<count {
+        let value = RoomStand.secret(Array("\(number)".utf8))
+        try keychain.set(ItemChange(name: name, kind: .note), value: value, now: 1)
+        try keychain.trash([name], now: 1)
+      }
+    }
+    let long = LongChange()
+    for uid: UInt32 in [989, 990, 991] {
+      #expect(!stand.items.prepare(.undelete(name), long, for: RoomStand.caller(uid)), "\(uid)")
+    }
+    var parts = 0
+    while stand.items.prepare(.undelete(name), long, for: stand.administrator) { parts += 1 }
+    #expect(parts == 2)
+    // Another walk over the items would meet the first of them.
+    try keychain.database.connection.execute("UPDATE heads SET sealed = x'00' WHERE id = 2")
+    try stand.items.undelete(name, long, for: stand.administrator)
+    #expect(try value(of: "same") == Array("\(count - 1)".utf8))
+  }
+
   // MARK: A copy
 
   /// Prepares a copy of `long` to a new item.

@@ -187,7 +187,7 @@ import VaultModel
     try keychain.move(from: name("a"), to: name("b"), now: 2500)
     try check(keychain)
     try keychain.trash([name("b")], now: 2500)
-    #expect(try keychain.trashedItem(named: name("b")).use == .jwt)
+    #expect(try keychain.trashedItem(named: name("b"), found: TrashSearch()).use == .jwt)
     try keychain.restore(name("b"), now: 2600)
     try check(keychain)
     try keychain.set(ItemChange(name: name("b"), accessible: .afterFirstUnlock, update: true), now: 2700)

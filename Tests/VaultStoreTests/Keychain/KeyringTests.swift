@@ -217,7 +217,7 @@ import VaultModel
     // Its name, kind, two folders, own attribute, number and three attributes are gone, and two facts come.
     #expect(try fixture.rows("tags") == rows - 9 + 2)
     #expect(try found(keychain, ("user", "ana")) == ["1"] && found(keychain) == ["1", "2", "3", "4", "5"])
-    #expect(try keychain.trashedItem(named: item).keyring == before.keyring)
+    #expect(try keychain.trashedItem(named: item, found: TrashSearch()).keyring == before.keyring)
     var query = Query(keyring: try Self.attributes(("user", "ana")))
     query.isOfTrash = true
     #expect(try found(keychain, query) == ["0"] && keychain.verify().isOK)

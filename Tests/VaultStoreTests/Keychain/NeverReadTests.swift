@@ -89,7 +89,7 @@ import VaultModel
     try keychain.move(from: name("key"), to: name("b"), now: 2500)
     try check(keychain)
     try keychain.trash([name("b")], now: 2500)
-    #expect(try keychain.trashedItem(named: name("b")).policy.isNeverRead)
+    #expect(try keychain.trashedItem(named: name("b"), found: TrashSearch()).policy.isNeverRead)
     try keychain.restore(name("b"), now: 2600)
     try check(keychain)
     let backup = try BackedUp.backup(keychain)

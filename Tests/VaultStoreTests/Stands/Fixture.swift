@@ -158,6 +158,11 @@ extension Keychain {
     ).number
   }
 
+  /// Takes the item of this name that was deleted last out of the trash, with a search that is made at once.
+  func restore(_ name: ItemName, now: Int64, ahead: SealedAhead? = nil) throws(VaultError) {
+    try restore(name, found: TrashSearch(), now: now, ahead: ahead)
+  }
+
   func names(_ query: String, now: Int64 = 2000) throws -> [String] {
     var found: [String] = []
     var after: Int64?

@@ -75,8 +75,10 @@ package final class AuditReading: SecretHolder {
   /// Decides whether the reader may find an item of that name and policy; with nil, whether the reader may know if
   /// there is an item of that name.
   private let mayFind: (ItemName, Policy?) -> Bool
-  /// The item that ``AuditFilter/item`` stands for.
+  /// The item that ``AuditFilter/item`` stands for; nil for none, and until the search for it is over.
   private var asked: ItemID?
+  /// The search in the trash for that item; nil if it is over, or not needed.
+  private var search: TrashSearch?
   /// The place among all readers; nil after the end.
   private var place: AuditReaders.Place?
   /// True when the reader has stopped.
@@ -138,15 +140,28 @@ package final class AuditReading: SecretHolder {
       }
     } catch { throw Refusal(error) }
     super.init(in: holders)
-    asked = filter.item.flatMap { itemAsked($0, keychain) }
+    if let name = filter.item { findAsked(name, keychain) }
   }
 
-  /// The item that has a name now or, if it is in the trash, had the name last, as far as the reader may know of the
-  /// item. For a reader who may not know whether the item exists, nothing is looked up.
-  private func itemAsked(_ name: ItemName, _ keychain: Keychain) -> ItemID? {
-    guard scope == .all || mayFind(name, nil) else { return nil }
-    if let item = try? keychain.item(named: name) { return scope == .all || mayFind(name, item.policy) ? item.id : nil }
-    return scope == .all ? (try? keychain.trashedItem(named: name))?.id : nil
+  /// Finds the item that has a name now or, if none has it, begins the search for the one in the trash that had it
+  /// last, as far as the reader may know of the item. For a reader who may not know whether the item exists, nothing is
+  /// looked up.
+  private func findAsked(_ name: ItemName, _ keychain: Keychain) {
+    guard scope == .all || mayFind(name, nil) else { return }
+    if let item = try? keychain.item(named: name) {
+      if scope == .all || mayFind(name, item.policy) { asked = item.id }
+    } else if scope == .all {
+      search = TrashSearch()
+    }
+  }
+
+  /// Continues the search in the trash until that time; true when it is over. An item that cannot be found is none.
+  private func hasSearched(_ keychain: Keychain, until end: Int64, now: () -> Int64) -> Bool {
+    guard let search, let name = filter.item else { return true }
+    while (try? keychain.searchTrash(name, search)) == false { if now() >= end { return false } }
+    asked = (try? keychain.trashedItem(named: name, found: search))?.id
+    self.search = nil
+    return true
   }
 
   /// The next entries, at most a page of those that are found until that time, and whether there are no more.
@@ -193,6 +208,8 @@ package final class AuditReading: SecretHolder {
   /// - Returns: the entries that were found, which may be none.
   private func look(until end: Int64, now: () -> Int64) throws(Refusal) -> [Found] {
     guard let keychain = audit.keychain(), let walk else { throw .busy("the vault was locked meanwhile") }
+    progress = walk.progress
+    guard hasSearched(keychain, until: end, now: now) else { return [] }
     var found: [Found] = []
     var isOver = false
     do throws(VaultError) {

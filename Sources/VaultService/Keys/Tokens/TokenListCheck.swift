@@ -103,8 +103,8 @@ extension Items {
   enum StoredValue {
     /// The value of a version; nil for the current one.
     case version(Int?)
-    /// The value of the item of that name that was deleted last.
-    case trashed
+    /// The value of the item of that name that was deleted last, with the search for it.
+    case trashed(TrashSearch)
   }
 
   /// Checks a stored value that is to become the value of the item of this name.
@@ -128,7 +128,7 @@ extension Items {
           id = item.id
           return list.fault(of: value)
         }
-      case .trashed: fault = try keychain.withTrashedValue(of: source, list.fault)
+      case .trashed(let search): fault = try keychain.withTrashedValue(of: source, found: search, list.fault)
       }
     } catch { throw refusal(error, source, &id) }
     if let fault { throw .invalidValue(kind: "", reason: fault) }

@@ -270,6 +270,7 @@ extension Keychain {
     if let trashed = head.item.trashed {
       facts[columns.accessible]?.trashed += 1
       takeNumber(of: trashed, for: columns.accessible)
+      note(head.item, trashed, columns)
     }
     try note(.insert, columns, head: sealed)
     try note(inserted: columns, version: value.version, value.digest)

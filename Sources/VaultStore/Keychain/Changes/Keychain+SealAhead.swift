@@ -10,8 +10,8 @@ public enum Revision {
   case move(ItemName, to: ItemName)
   case restoreVersion(Int, of: ItemName)
   case trash(ItemName)
-  /// Takes the item out of the trash.
-  case restore(ItemName)
+  /// Takes the item out of the trash that a search has found; see ``Keychain/searchTrash(_:_:)``.
+  case restore(ItemName, found: TrashSearch)
 }
 
 // The sealing, before a change, of what the change needs.
@@ -138,8 +138,8 @@ extension Keychain {
     case .trash(let name):
       guard let old = try find(name) else { return nil }
       return try next(old)
-    case .restore(let name):
-      guard knowsAllNames, let old = try findTrashed(name), try find(name) == nil else { return nil }
+    case .restore(let name, let search):
+      guard knowsAllNames, let old = try findTrashed(name, search), try find(name) == nil else { return nil }
       return try next(old)
     }
   }

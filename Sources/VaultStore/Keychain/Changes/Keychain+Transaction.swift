@@ -79,6 +79,7 @@ extension Keychain {
     transaction.state = .none
     keys.lent = LentKeys()
     pass?.apply(changes, self)
+    tellSearches()
     touchedDeposits?.formUnion(changes.deposits)
     touchedGrants?.formUnion(changes.grants)
     salvaged?.deposits.formUnion(changes.deposits)

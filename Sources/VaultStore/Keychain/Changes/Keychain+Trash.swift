@@ -28,12 +28,16 @@ extension Keychain {
 
   /// Takes the most recently deleted item of this name out of the trash.
   ///
+  /// - Parameter search: the search for the item, see ``searchTrash(_:_:)``. If it is not at its end, it is made to the
+  ///   end now, which may take long.
   /// - Throws: ``VaultError/noSuchItem`` when the trash has no such item; ``VaultError/alreadyExists`` when another
   ///   item has the name now; ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then
   ///   nothing has changed.
-  public func restore(_ name: ItemName, now: Int64, ahead: SealedAhead? = nil) throws(VaultError) {
+  public func restore(
+    _ name: ItemName, found search: TrashSearch, now: Int64, ahead: SealedAhead? = nil
+  ) throws(VaultError) {
     try write { () throws(VaultError) in
-      guard let old = try findTrashed(name, marking: true) else { throw unknownName }
+      guard let old = try findTrashed(name, search, marking: true) else { throw unknownName }
       guard knowsAllNames else { throw .locked }
       if try find(name) != nil { throw .alreadyExists }
       var item = old.head.item
@@ -44,23 +48,27 @@ extension Keychain {
 
   /// Returns everything about the most recently deleted item of this name, except its value.
   ///
+  /// - Parameter search: as for ``restore(_:found:now:ahead:)``.
   /// - Throws: as ``item(named:)`` does.
-  public func trashedItem(named name: ItemName) throws(VaultError) -> ItemInfo {
+  public func trashedItem(named name: ItemName, found search: TrashSearch) throws(VaultError) -> ItemInfo {
     try noticing { () throws(VaultError) in
-      guard let found = try findTrashed(name) else { throw unknownName }
+      guard let found = try findTrashed(name, search) else { throw unknownName }
       return found.head.item
     }
   }
 
   /// Passes the value of the most recently deleted item of this name to `body`.
   ///
+  /// - Parameter search: as for ``restore(_:found:now:ahead:)``.
   /// - Throws: ``VaultError/noSuchItem``, ``VaultError/locked``, ``VaultError/corrupt(_:)``,
   ///   ``VaultError/storage(_:)``.
-  public func withTrashedValue<R>(of name: ItemName, _ body: (RawSpan) -> R) throws(VaultError) -> R {
+  public func withTrashedValue<R>(
+    of name: ItemName, found search: TrashSearch, _ body: (RawSpan) -> R
+  ) throws(VaultError) -> R {
     let scratch = takeScratch()
     defer { giveBack(scratch) }
     try noticing { () throws(VaultError) in
-      guard let found = try findTrashed(name) else { throw unknownName }
+      guard let found = try findTrashed(name, search) else { throw unknownName }
       guard opensValues(of: found.columns.accessible) else { throw .locked }
       let number = found.head.item.current.number
       guard let (info, digest) = found.head.version(number) else { throw .noSuchVersion(number) }
@@ -140,20 +148,9 @@ extension Keychain {
     return isLast ? nil : last
   }
 
-  func findTrashed(_ name: ItemName, marking: Bool = false) throws(VaultError) -> FoundItem? {
-    var newest: (item: FoundItem, trashed: Trashed)?
-    try eachTrashed(.trashedName(name), after: 0, marking: marking) { found in
-      guard let trashed = found.head.item.trashed else { return true }
-      if let newest, (trashed.number, trashed.time) < (newest.trashed.number, newest.trashed.time) { return true }
-      newest = (found, trashed)
-      return true
-    }
-    return newest?.item
-  }
-
   /// Passes to `body` the items that a fact about the trash leads to, in the order of their rows, until it returns
   /// false.
-  private func eachTrashed(
+  func eachTrashed(
     _ fact: Fact, after: Int64, marking: Bool, _ body: (FoundItem) -> Bool
   ) throws(VaultError) {
     guard trashCount > 0 || !knowsAllNames else { return }

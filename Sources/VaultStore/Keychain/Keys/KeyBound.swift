@@ -32,6 +32,8 @@ struct KeyBound: ~Copyable {
   var recent = RecentItems()
   /// The places of items in the store. They go with the store because row numbers belong to this store alone.
   var places = ItemPlaces()
+  /// The searches in the trash that are under way. Their rows belong to this store alone, too.
+  var trashSearches = TrashSearches()
 
   /// True when nothing in here waits to be written.
   var isSettled: Bool {

@@ -103,7 +103,7 @@ extension AccessClass {
 }
 
 /// The tags of one fact under the keys of the three classes. The tag of a class is nil if its key is not in memory.
-struct ClassTags {
+struct ClassTags: Equatable {
   var whenUnlocked: Tag?
   var afterFirstUnlock: Tag?
   var always: Tag?

@@ -49,7 +49,7 @@ import VaultModel
       make: { try $0.trash([name("a")], now: 2000, ahead: $1) },
       after: { try $0.restore(name("a"), now: 2000) }),
     Case(
-      testDescription: "out of the trash", revision: { .restore(try name("a")) },
+      testDescription: "out of the trash", revision: { .restore(try name("a"), found: TrashSearch()) },
       prepare: { try $0.trash([name("a")], now: 2000) },
       make: { try $0.restore(name("a"), now: 2000, ahead: $1) }),
   ]
@@ -121,14 +121,15 @@ import VaultModel
     try put("b", 3)
     let (a, b, none) = (try name("a"), try name("b"), try name("none"))
     for revision in [
-      Revision.move(a, to: b), .move(none, to: try name("c")), .restoreVersion(7, of: a), .trash(none), .restore(a),
+      Revision.move(a, to: b), .move(none, to: try name("c")), .restoreVersion(7, of: a), .trash(none),
+      .restore(a, found: TrashSearch()),
     ] {
       #expect(!keychain.sealAhead([revision], SealedAhead()), "\(revision)")
     }
     try keychain.trash([a], now: 2000)
     try put("a", 4)
     // Another item has the name now.
-    #expect(!keychain.sealAhead([.restore(a)], SealedAhead()))
+    #expect(!keychain.sealAhead([.restore(a, found: TrashSearch())], SealedAhead()))
   }
 
   @Test("is sealed for all items that go into the trash together, and counts for each of them") func many() throws {
