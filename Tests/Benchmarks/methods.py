@@ -17,6 +17,8 @@ TIMES = {"Audit": 10, "Verify": 10, "Deposits": 10, "RestoreVersion": 20, "Impor
 STREAMED = {"Audit", "Verify", "Deposits", "Children", "Attributes", "Grants", "Requests"}
 # The users who leave deposits that are kept aside, and how many each: nearly as many bytes as a vault keeps.
 DEPOSITORS, LEFT_BY_EACH, LEFT_SIZE = range(5001, 5009), 7, (1 << 20) - 4096
+# The items in the trash that all had one name, and how many of them come out in a round, each to be deleted again.
+NAMESAKES, BROUGHT_BACK = 6000, 5
 # The users who ask for items, as many in a round as may wait at a time, and how often each may ask at once.
 ASKERS, ASKERS_AT_ONCE, ASKED_BY_EACH = itertools.count(20_000), 12, 16
 KEYS = (("key", "sign", "p256"), ("hash", "mac", "hmac"))
@@ -261,8 +263,12 @@ def parameters(vault, method, round):
 
 
 def beside_calls(vault, method, round):
-    load = b"".join(vault.frame(method, each, more=method in STREAMED) for each in parameters(vault, method, round))
-    senders, probe = Process(SENDERS, vault.socket, given=([load], True)), Probe(vault)
+    return beside_frames(vault, method, [vault.frame(method, each, more=method in STREAMED)
+                                         for each in parameters(vault, method, round)])
+
+
+def beside_frames(vault, method, frames):
+    senders, probe = Process(SENDERS, vault.socket, given=([b"".join(frames)], True)), Probe(vault)
     senders.tell()
     refused = int(senders.wait())
     waits = probe.end()
@@ -315,6 +321,23 @@ def beside_kept_deposits(sandbox):
     vault.stop()
 
 
+def beside_namesakes(sandbox):
+    vault = sandbox.adopt(Vault(BIN, sandbox.folder("namesakes")))
+    vault.fill(100)
+    delete = vault.frame("Delete", {"names": ["same"]})
+    with vault.connect() as connection:
+        vault.ask(connection, "Set", {"name": PROBED, "value": "v" * 64, "kind": "note"})
+        for _ in range(NAMESAKES):
+            vault.ask(connection, "Set", {"name": "same", "value": "v"})
+            vault.ask(connection, "Delete", {"names": ["same"]})
+    print(f"\nwhat others wait beside calls about one of {NAMESAKES:,} items in the trash that had its name (ms)")
+    loads = {"Undelete": [vault.frame("Undelete", {"name": "same"}), delete],
+             "Audit": [vault.frame("Audit", {"item": "same", "last": 1}, more=True)]}
+    for method, frames in loads.items():
+        judged_both(method, [beside_frames(vault, method, frames * BROUGHT_BACK) for _ in range(ROUNDS)])
+    vault.stop()
+
+
 def run(sandbox):
     vault = prepared(sandbox)
     with vault.connect() as connection:
@@ -339,4 +362,5 @@ def run(sandbox):
     for method in EXCHANGES:
         judged_both(method, [beside_exchange(sandbox, vault, method, n) for n in range(ROUNDS)])
     vault.stop()
+    beside_namesakes(sandbox)
     beside_kept_deposits(sandbox)
