@@ -130,6 +130,40 @@ import VaultStore
     }
   }
 
+  @Test("searches in turns for one of many that were deleted under its name, between which others are answered")
+  func searched() throws {
+    let stand = try ConnectionStand.unlocked("")
+    defer { stand.close() }
+    let count = 2 * TrashSearch.mostItems + 1
+    try stand.on { client in
+      let (keychain, name) = (try client.vault.keychain(), try ItemName("same"))
+      try keychain.transaction { () throws(VaultError) in
+        for number in 0..<count {
+          let value = ConnectionStand.secret(Array("\(number)".utf8))
+          try keychain.set(ItemChange(name: name, kind: .note), value: value, now: 1)
+          try keychain.trash([name], now: 1)
+        }
+      }
+      client.call("Undelete", #"{"name":"same"}"#)
+      #expect(client.messages().isEmpty && client.hasWork && client.connection.current.long != nil)
+      let (channel, _) = try Self.another(client, uid: 4711)
+      try Self.send("Status", over: channel)
+      var answer = ""
+      while let part = try channel.readOutbound(as: ByteBuffer.self) { answer += String(buffer: part) }
+      #expect(answer.contains(#""state":"unlocked""#), "\(answer)")
+      _ = try channel.finish(acceptAlreadyClosed: true)
+      #expect(client.messages().isEmpty && keychain.trashCount == Int64(count))
+    }
+    try stand.goRound("the answer") { client in !client.hasWork }
+    try stand.on { client in
+      let answers = client.messages()
+      #expect(answers.count == 1 && !answers[0].contains("error"), "\(answers)")
+      #expect(try client.connection.current.long == nil && Self.told(client) == ["ok same"])
+      let value = try client.vault.keychain().withValue(of: ItemName("same"), now: 1) { $2.array }
+      #expect(value == Array("\(count - 1)".utf8))
+    }
+  }
+
   @Test("holds nothing that is prepared for a client that does not read, and goes on when it does") func unread() throws
   {
     let stand = try Self.stand()
