@@ -12,6 +12,8 @@ final class AgentLock {
   private struct Attempt {
     /// The hash of the passphrase.
     let hash: [UInt8]
+    /// True while the client is connected and its process runs.
+    let isStillAsking: () -> Bool
     let done: (Bool) -> Void
   }
 
@@ -38,15 +40,27 @@ final class AgentLock {
 
   /// Unlocks the agent, and reports if the passphrase was right. A wrong passphrase is reported after a pause. When too
   /// many attempts wait, a further one fails without a check.
-  func unlock(_ passphrase: RawSpan, then done: @escaping (Bool) -> Void) {
+  ///
+  /// - Parameter isStillAsking: true while the client is connected and its process runs. An attempt that has to wait is
+  ///   dropped without a report if this is false when its turn comes.
+  func unlock(_ passphrase: RawSpan, while isStillAsking: @escaping () -> Bool, then done: @escaping (Bool) -> Void) {
     guard let lock, waiting.count < Self.most else { return done(false) }
-    waiting.append(Attempt(hash: KeyedHash.hash(passphrase, key: lock.key.bytes, count: 32), done: done))
+    let hash = KeyedHash.hash(passphrase, key: lock.key.bytes, count: 32)
+    waiting.append(Attempt(hash: hash, isStillAsking: isStillAsking, done: done))
     if !isPausing { lookAtNext() }
   }
 
+  /// Takes the attempt that has waited longest, of those whose processes still run; nil if there is none.
+  private func takeNext() -> Attempt? {
+    while !waiting.isEmpty {
+      let attempt = waiting.removeFirst()
+      if attempt.isStillAsking() { return attempt }
+    }
+    return nil
+  }
+
   private func lookAtNext() {
-    guard let lock, !waiting.isEmpty else { return }
-    let attempt = waiting.removeFirst()
+    guard let lock, let attempt = takeNext() else { return }
     // Bytes have no padding.
     if unsafe ConstantTime.isEqual(attempt.hash.span.bytes, lock.hash.span.bytes) {
       self.lock = nil

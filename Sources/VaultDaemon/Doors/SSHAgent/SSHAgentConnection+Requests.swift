@@ -74,7 +74,9 @@ extension SSHAgentConnection {
     // The origin of the connection still counts once the agent is unlocked.
     case .bind(let bind): self.bind(bind)
     case .unlock(let passphrase) where isOwn:
-      door.lock.unlock(frame.extracting(passphrase)) { [weak self] isRight in
+      door.lock.unlock(frame.extracting(passphrase)) { [weak self] in
+        self?.checkStillAsking() == true
+      } then: { [weak self] isRight in
         if isRight { self?.reply(.success) } else { self?.refuse("the passphrase is wrong", .unproven) }
       }
     case .sign, .add, .remove, .removeAll, .lock, .unlock, .query, .unknownExtension, .unsupported:

@@ -23,9 +23,7 @@ extension SSHAgentConnection {
       repeated(
         call,
         AskedCall.Terms(caller, .usual(door.vault.clock), about: about, saying: said) { [weak self] in
-          guard let self else { return false }
-          if !isStillAsking { close() }
-          return isStillAsking
+          self?.checkStillAsking() == true
         })
     }
     if let waiting { asked = waiting }

@@ -255,7 +255,12 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient 
     context?.close(promise: nil)
   }
 
-  var isStillAsking: Bool { caller != nil && peerProcess?.isAlive == true }
+  /// Returns true while the client is connected and its process runs; otherwise ends the connection, whoever holds it.
+  func checkStillAsking() -> Bool {
+    if caller != nil, peerProcess?.isAlive == true { return true }
+    close()
+    return false
+  }
 
   // MARK: Locks
 
