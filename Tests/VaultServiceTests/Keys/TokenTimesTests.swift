@@ -3,6 +3,7 @@ import VaultBytes
 import VaultCore
 import VaultModel
 import VaultStore
+import VaultTesting
 
 @testable import VaultService
 
@@ -242,6 +243,43 @@ import VaultStore
     #expect(try replaced() == [3, 2, 1])
     stand.hands.wall.value += 36_001
     #expect(try replaced() == [])
+  }
+
+  @Test("a token that would no longer count once it has its signature is refused, to be asked for again")
+  func awaited() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let made = try sandbox.run(
+      ["genpkey", "-quiet", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:3072"], program: "/usr/bin/openssl")
+    let text = Array(made.output.utf8)
+    let large = try ItemName("large")
+    let change = ItemChange(name: large, kind: .blob, use: .jwt, attributes: ["max-ttl": "1h"])
+    _ = try stand.items.set(change, .bytes(count: text.count), for: stand.administrator) { bytes in
+      for (index, byte) in text.enumerated() { bytes.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
+      return true
+    }
+    var issued = 0
+    func issue(_ order: RSAOrder) throws -> Wait? {
+      let wanted = WantedToken(subject: "lamp", lifetime: 10, claims: nil)
+      return try stand.items.issue(Reading(large, for: stand.administrator), wanted, order) { _ in issued += 1 }
+    }
+    /// Begins a call, and lets its signature be made while this is done and so many seconds pass.
+    func order(_ seconds: Int64, _ body: () throws -> Void = {}) throws -> RSAOrder {
+      let order = stand.items.rsaOrder(for: stand.administrator)
+      #expect(try issue(order) != nil)
+      stand.hands.wall.value += seconds
+      try body()
+      stand.rsa.answer()
+      return order
+    }
+    let revoked = try order(2) { _ = try stand.items.revoke(.all(of: "lamp"), of: large, for: stand.administrator) }
+    #expect(throws: Refusal.busy("the tokens of that subject were revoked meanwhile")) { _ = try issue(revoked) }
+    stand.hands.wall.value += 1
+    let expired = try order(10)
+    #expect(throws: Refusal.busy("the token has expired meanwhile")) { _ = try issue(expired) }
+    #expect(issued == 0)
+    let again = try order(9)
+    #expect(try issue(again) == nil && issued == 1)
   }
 
   @Test("the store learns of the time of a token before it is handed out, once in a second") func learned() throws {

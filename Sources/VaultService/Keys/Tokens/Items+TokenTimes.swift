@@ -10,34 +10,39 @@ extension Items {
   /// cannot be stored, so that a later revocation of all tokens made so far covers the token, whatever the clock says
   /// then.
   ///
-  /// - Parameter now: the `iat` of the token, in Unix seconds.
+  /// - Parameter now: the `iat` of the token, in Unix seconds: the time of the first attempt of a call that waited for
+  ///   its signature.
   /// - Returns: the refusal of a token that would not be valid; nil if the token may be handed out.
   func prepare(
     _ token: borrowing MadeToken, _ subject: String?, _ name: ItemName, madeAt now: Int64, _ keychain: Keychain
   ) -> Refusal? {
-    let newest = keychain.newestTime(of: token.accessible, at: now)
+    let clock = vault.clock.wall()
+    if token.expires <= clock { return .busy("the token has expired meanwhile") }
+    let newest = keychain.newestTime(of: token.accessible, at: clock)
     guard token.expires > newest else {
       return .misconfigured(
-        "the store knows of a time that is \(Self.span(from: now, to: newest)) ahead of the clock, by which the "
+        "the store knows of a time that is \(Self.span(from: clock, to: newest)) ahead of the clock, by which the "
           + "token would have expired: set the clock, or if it is right, run `vault clock repair`")
     }
-    if let subject, let refusal = revoked(subject, name, madeAt: now, keychain) { return refusal }
-    guard newest == now, now > issuedUnnoted else { return nil }
+    if let subject, let refusal = revoked(subject, name, madeAt: now, clock, keychain) { return refusal }
+    guard keychain.newestTime(of: token.accessible, at: now) == now, now > issuedUnnoted else { return nil }
     // At most one write in a second.
     do throws(VaultError) { try keychain.learn(now, token.accessible) } catch { issuedUnnoted = now }
     return nil
   }
 
-  /// The refusal of a token whose subject has had its tokens revoked up to a time ahead of the clock. A list that
-  /// cannot be read now is ignored here: the check of the token reads it.
+  /// The refusal of a token whose subject has had its tokens revoked up to a time ahead of the clock, or while the
+  /// token waited for its signature. A list that cannot be read now is ignored here: the check of the token reads it.
+  /// So is a revocation in the second in which the token is handed out.
   private func revoked(
-    _ subject: String, _ name: ItemName, madeAt now: Int64, _ keychain: Keychain
+    _ subject: String, _ name: ItemName, madeAt now: Int64, _ clock: Int64, _ keychain: Keychain
   ) -> Refusal? {
-    guard let list = try? revocations(of: name, keychain, now), list.latest > now, let read = try? list.read.get(),
-      let end = read.revokedUpTo(subject: subject), end > now
+    guard let list = try? revocations(of: name, keychain, clock), list.latest >= now, let read = try? list.read.get(),
+      let end = read.revokedUpTo(subject: subject), end >= now
     else { return nil }
+    if end <= clock { return now < clock ? .busy("the tokens of that subject were revoked meanwhile") : nil }
     return .misconfigured(
-      "the tokens of that subject are revoked up to a time that is \(Self.span(from: now, to: end)) ahead of the "
+      "the tokens of that subject are revoked up to a time that is \(Self.span(from: clock, to: end)) ahead of the "
         + "clock: set the clock, or if it is right, remove the entry from the item's list with `vault edit`")
   }
 
