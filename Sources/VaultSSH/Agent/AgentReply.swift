@@ -26,6 +26,9 @@ public enum AgentReply: Hashable, Sendable {
       self.key = key
       self.comment = comment
     }
+
+    /// The bytes that the key takes in the list.
+    fileprivate var size: Int { 8 + key.count + comment.utf8.count }
   }
 
   /// The highest number of keys that OpenSSH's client accepts in one list; it refuses a longer list as a whole.
@@ -67,15 +70,26 @@ public enum AgentReply: Hashable, Sendable {
 
   private static func list(_ identities: [Identity]) -> (count: UInt32, bytes: [UInt8]) {
     var writer = SSHWriter()
-    var count: UInt32 = 0
-    for identity in identities.prefix(maximumIdentities) {
-      // Besides the list, the frame has a type and a number.
-      let size = writer.bytes.count + 5 + 8 + identity.key.count + identity.comment.utf8.count
-      guard size <= AgentRequest.maximumFrame else { break }
+    let count = fitting(identities)
+    for identity in identities.prefix(count) {
       writer.string(identity.key)
       writer.string(identity.comment)
+    }
+    return (UInt32(count), writer.bytes)
+  }
+
+  /// The number of the first keys that fit into a list which the client accepts.
+  ///
+  /// - Parameter others: The keys that follow them in the list, and keep their places.
+  public static func fitting(_ identities: [Identity], before others: [Identity] = []) -> Int {
+    var count = 0
+    // Besides the keys, the frame has a type and a number.
+    var size = others.reduce(5) { $0 + $1.size }
+    for identity in identities {
+      size += identity.size
+      guard count + others.count < maximumIdentities, size <= AgentRequest.maximumFrame else { break }
       count += 1
     }
-    return (count, writer.bytes)
+    return count
   }
 }

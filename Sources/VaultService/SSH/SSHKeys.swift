@@ -20,7 +20,7 @@ package final class SSHKeys: SecretHolder {
   private var known: [Key]?
   /// The answer with all keys that have not expired, as a door has made it, and their number; nil if none is kept. As
   /// time goes on, keys only expire, so the number stands for the keys.
-  private var answer: (count: Int, bytes: [UInt8])?
+  private var answer: (count: Int, made: Answer)?
 
   package init(_ items: Items) {
     self.items = items
@@ -61,10 +61,19 @@ package final class SSHKeys: SecretHolder {
     return Listing(keys: keys, isWhole: isWhole, isAll: false)
   }
 
+  /// A door's answer with keys.
+  package struct Answer {
+    package let bytes: [UInt8]
+    /// The number of the keys in it; a list does not hold any number of them.
+    package let count: Int
+
+    package init(_ bytes: [UInt8], count: Int) { (self.bytes, self.count) = (bytes, count) }
+  }
+
   /// The answer that `make` makes of these keys. An answer with all keys is made once, and kept until they change, so
   /// `make` must depend on nothing else.
-  package func answer(_ listing: Listing, _ make: ([Key]) -> [UInt8]) -> [UInt8] {
-    if listing.isAll, let answer, answer.count == listing.keys.count { return answer.bytes }
+  package func answer(_ listing: Listing, _ make: ([Key]) -> Answer) -> Answer {
+    if listing.isAll, let answer, answer.count == listing.keys.count { return answer.made }
     let made = make(listing.keys)
     if listing.isAll { answer = (listing.keys.count, made) }
     return made

@@ -38,6 +38,27 @@ import VaultTesting
       audit.contains { $0.hasPrefix("use ok SSH signature for `file` with the session's key SHA256:") }, "\(audit)")
   }
 
+  @Test("are listed even if the list has no room for all items, of which it then has those whose names come first")
+  func room() throws {
+    let sandbox = try Sandbox.withSSHAgent()
+    defer { sandbox.close() }
+    // Each key takes 571 bytes of the list, which has 262,144.
+    let names = (0..<480).map { number in
+      let text = "\(1000 + number)"
+      return text + String(repeating: "n", count: 512 - text.utf8.count)
+    }
+    let lines = names.reversed().map { #"{"name":"\#($0)","generate":"ed25519","use":"ssh"}"# + "\n" }
+    try sandbox.must(["set", "--batch"], stdin: lines.joined())
+    let (client, own) = (try sandbox.join(), SSHTestKey(1))
+    #expect(try client.keys().map { $0.name } == Array(names.prefix(459)))
+    #expect(try client.code(own.adding("own")) == 6)
+    #expect(try client.keys().map { $0.name } == Array(names.prefix(458)) + ["own"])
+    let audit = try sandbox.sshAudit()
+    #expect(audit.contains("find ok 459 of 480 keys for ssh"), "\(audit)")
+    #expect(audit.contains("find ok 459 of 481 keys for ssh"), "\(audit)")
+    #expect(try sandbox.must(["status"]).contains("; offers 480 keys and 1 of ssh-add\n"))
+  }
+
   @Test("a lifetime ends") func lifetime() throws {
     let sandbox = try Sandbox.withSSHAgent()
     defer { sandbox.close() }

@@ -42,4 +42,21 @@ import VaultSigning
     #expect(list(1, commentSize: AgentRequest.maximumFrame - 16) == (AgentRequest.maximumFrame, 1))
     #expect(list(1, commentSize: AgentRequest.maximumFrame - 15) == (5, 0))
   }
+
+  @Test("list the keys that come last before any others, by number and by size") func places() {
+    func keys(_ count: Int, commentSize: Int) -> [AgentReply.Identity] {
+      Array(repeating: .init(key: [1, 2, 3], comment: String(repeating: "c", count: commentSize)), count: count)
+    }
+    let short = keys(2100, commentSize: 1)
+    #expect(AgentReply.fitting(short) == 2048 && AgentReply.fitting(short, before: keys(64, commentSize: 1)) == 1984)
+    #expect(AgentReply.fitting(short, before: keys(2048, commentSize: 1)) == 0)
+    // Each key takes 1024 bytes, as in the test before this one.
+    let long = keys(300, commentSize: 1013)
+    #expect(AgentReply.fitting(long, before: keys(64, commentSize: 1013)) == 255 - 64)
+    for count in [0, 1, 64] {
+      let others = keys(count, commentSize: 1013)
+      let listed = long.prefix(AgentReply.fitting(long, before: others)) + others
+      #expect(AgentReply.fitting(Array(listed)) == listed.count)
+    }
+  }
 }

@@ -103,27 +103,44 @@ extension SSHAgentConnection {
     let said = Said(task: "list of the keys for SSH")
     wait(AskedCall.About(.find, detail: Self.listing), said) { [weak self] _ throws(Refusal) in
       guard let self, let caller else { return nil }
+      let own = own
       let listing: SSHKeys.Listing
       do throws(Refusal) { listing = try door.keys.keys(for: caller) } catch .noVault {
-        note(.find, "\(Counted.text(own.count, "key")) for ssh")
-        reply(.identities(own))
+        reply(Self.answer([], and: own), of: own.count)
         return nil
       }
       if !listing.isWhole, door.vault.state.kind != .unlocked { return .unlock }
-      let own = own
-      note(.find, "\(Counted.text(listing.keys.count + own.count, "key")) for ssh")
-      reply(encoded: encoded(listing, and: own))
+      reply(answer(listing, and: own), of: listing.keys.count + own.count)
       return nil
     }
   }
 
-  /// Returns the encoded list of the keys in `listing`, followed by `others`, the keys of this session.
-  private func encoded(_ listing: SSHKeys.Listing, and others: [AgentReply.Identity]) -> [UInt8] {
-    let encode = { (keys: [SSHKeys.Key]) in
-      AgentReply.identities(keys.map { .init(key: $0.blob, comment: $0.name.text) } + others).encoded()
-    }
+  /// Sends a list of keys.
+  ///
+  /// - Parameter all: the number of the keys that there are for the caller.
+  private func reply(_ answer: SSHKeys.Answer, of all: Int) {
+    let keys = Counted.text(all, "key")
+    note(.find, answer.count < all ? "\(answer.count) of \(keys) for ssh" : "\(keys) for ssh")
+    reply(encoded: answer.bytes)
+  }
+
+  /// Returns the list of the keys in `listing`, followed by `others`, the keys of this session.
+  private func answer(_ listing: SSHKeys.Listing, and others: [AgentReply.Identity]) -> SSHKeys.Answer {
     // Keys of this session come and go without an event of the vault, so an answer that contains one is not kept.
-    return others.isEmpty ? door.keys.answer(listing, encode) : encode(listing.keys)
+    guard others.isEmpty else { return Self.answer(listing.keys, and: others) }
+    return door.keys.answer(listing) { keys in Self.answer(keys, and: []) }
+  }
+
+  /// Makes the list of `keys` and `others`. If not all fit, the others keep their places, and of `keys` those are
+  /// listed whose names come first, so that the user decides which ones.
+  private static func answer(_ keys: [SSHKeys.Key], and others: [AgentReply.Identity]) -> SSHKeys.Answer {
+    var listed = keys.map { AgentReply.Identity(key: $0.blob, comment: $0.name.text) }
+    if AgentReply.fitting(listed, before: others) < listed.count {
+      listed = keys.sorted { $0.name < $1.name }.map { AgentReply.Identity(key: $0.blob, comment: $0.name.text) }
+      listed.removeLast(listed.count - AgentReply.fitting(listed, before: others))
+    }
+    listed += others
+    return SSHKeys.Answer(AgentReply.identities(listed).encoded(), count: AgentReply.fitting(listed))
   }
 
   private var own: [AgentReply.Identity] {
