@@ -16,8 +16,7 @@ extension Items {
     _ version: Int, of name: ItemName, succeeded: Bool, isHeld: Bool = false, detail: String?, for caller: Caller
   ) throws(Refusal) {
     var id: ItemID?
-    do throws(Refusal) {
-      try vault.audit.settle()
+    try vault.audit.recording { () throws(Refusal) in
       if isHeld, succeeded { throw .invalid("held") }
       if version < 1 { throw .invalid("version") }
       let permit = try permit(.watch, on: name, for: caller)
@@ -26,14 +25,13 @@ extension Items {
       try check(.watch, permit, item.name, item.policy, for: caller)
       // Version numbers count up, and no number is used twice.
       guard version <= item.versions.map(\.number).max() ?? 0 else { throw .invalid("version") }
-    } catch {
-      vault.audit.record(.receipt, error.outcome, caller, item: name.text, id: id)
-      try vault.audit.settle()
-      throw error
+    } end: { refusal in
+      guard refusal == nil else {
+        return vault.audit.record(.receipt, refusal.outcome, caller, item: name.text, id: id)
+      }
+      vault.audit.record(
+        .receipt, succeeded ? .ok : .failed, caller, item: name.text, id: id,
+        detail: "version \(version)\(isHeld ? ", held" : "")", Said(purpose: detail))
     }
-    vault.audit.record(
-      .receipt, succeeded ? .ok : .failed, caller, item: name.text, id: id,
-      detail: "version \(version)\(isHeld ? ", held" : "")", Said(purpose: detail))
-    try vault.audit.settle()
   }
 }

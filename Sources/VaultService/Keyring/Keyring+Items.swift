@@ -88,10 +88,12 @@ extension Keyring {
     let path = try resolve(path, for: caller)
     guard path.collection != .session else {
       if isSessionItem(at: path.element, longerThan: longest, for: caller) { return false }
-      try session(.get, .get, path.element, for: caller) { id, _ throws(Refusal) in
-        let type = try ofSession.item(id).keyring?.contentType ?? ""
-        try ofSession.withValue(of: id) { answer(type, $0) }
+      let (id, type) = try session(.get, .get, path.element, for: caller) { id, _, _ throws(Refusal) in
+        // The value is opened before it is lent, so that the entry, which comes first, has the true outcome.
+        try ofSession.withValue(of: id) { _ in }
+        return (id, try ofSession.item(id).keyring?.contentType ?? "")
       }
+      do throws(Refusal) { try ofSession.withValue(of: id) { answer(type, $0) } } catch { throw KeyringFault(error) }
       return true
     }
     let name = try name(of: path, for: caller)
@@ -224,7 +226,9 @@ extension Keyring {
   package func delete(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) {
     let path = try resolve(path, for: caller)
     guard path.collection != .session else {
-      try session(.delete, .admin, path.element, for: caller) { id, _ throws(Refusal) in try ofSession.remove(id) }
+      try session(.delete, .admin, path.element, for: caller) { id, _, entry throws(Refusal) in
+        try ofSession.remove(id) { () throws(Refusal) in try vault.audit.settle(entry) }
+      }
       return itemChanged(path, .deleted)
     }
     let old = try own(path, to: .delete, for: caller)
@@ -295,7 +299,7 @@ extension Keyring {
   ) throws(KeyringFault) -> ItemInfo {
     let path = try resolve(path, for: caller)
     guard path.collection != .session else {
-      return try session(.find, .find, path.element, for: caller) { id, _ throws(Refusal) in try ofSession.item(id) }
+      return try session(.find, .find, path.element, for: caller) { id, _, _ throws(Refusal) in try ofSession.item(id) }
     }
     let name = try name(of: path, for: caller)
     do throws(Refusal) { return try items.item(name, for: caller, to: action) } catch { throw KeyringFault(error) }

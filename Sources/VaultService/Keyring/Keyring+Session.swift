@@ -6,18 +6,18 @@ internal import VaultStore
 extension Keyring {
   private static let policy = Policy(accessible: .afterFirstUnlock)
 
-  /// Makes a call about an item of the session.
+  /// Makes a call about an item of the session. `body` settles its entry before it changes something in memory.
   func session<R>(
     _ action: AuditAction, _ right: Right, _ element: String, for caller: Caller,
-    _ body: (KeyringID, ItemName) throws(Refusal) -> R
+    _ body: (KeyringID, ItemName, Audit.Entry) throws(Refusal) -> R
   ) throws(KeyringFault) -> R {
     if isShut, right != .find { throw .isLocked }
     guard let id = KeyringID(element), let name = SessionItems.name(id) else { throw .noSuchObject }
     do throws(Refusal) {
-      return try vault.audit.recording(action, caller, name.text) { () throws(Refusal) in
+      return try vault.audit.recording(action, caller, name.text) { entry throws(Refusal) in
         let permit = try items.permit(right, on: name, for: caller)
         try items.check(right, permit, name, Self.policy, for: caller)
-        return try body(id, name)
+        return try body(id, name, entry)
       }
     } catch {
       throw KeyringFault(error)
@@ -36,14 +36,14 @@ extension Keyring {
   ) throws(KeyringFault) {
     // Other facts than the value need the right that they need elsewhere.
     let right: Right = old == nil || old?.keyring == facts ? .set : .admin
-    try session(.set, right, facts.id.text, for: caller) { id, name throws(Refusal) in
+    try session(.set, right, facts.id.text, for: caller) { id, name, entry throws(Refusal) in
       let now = vault.clock.wall()
       let size = secret?.value.bytes.count ?? old?.current.size ?? 0
       let item = ItemInfo(
         name: name, kind: secret?.kind ?? old?.kind ?? .blob, attributes: [:], policy: Self.policy,
         created: old?.created ?? now, modified: now, expires: nil,
         versions: [VersionInfo(number: 1, created: now, size: size)], keyring: facts)
-      try ofSession.set(item, id, secret?.value)
+      try ofSession.set(item, id, secret?.value) { () throws(Refusal) in try vault.audit.settle(entry) }
     }
     itemChanged(KeyringPath(.session, facts.id.text), old == nil ? .created : .updated)
   }

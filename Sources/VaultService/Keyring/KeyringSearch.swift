@@ -58,6 +58,8 @@ extension Keyring {
     if let collection, !has(collection) { throw .noSuchObject }
     if isAsked {
       do throws(Refusal) { try items.begin(search: "keyring", for: caller) } catch { throw KeyringFault(error) }
+      // The search is only a part of a call that replaces what it finds.
+      if isExact { vault.audit.hasRecordedPart(for: caller) }
     }
     var queries: [(query: Query, isShared: Bool)] = []
     switch collection {

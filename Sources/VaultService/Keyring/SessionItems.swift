@@ -62,7 +62,11 @@ package final class SessionItems: SecretHolder {
   }
 
   /// Stores an item with a new value, or with its old one.
-  func set(_ item: ItemInfo, _ id: KeyringID, _ value: SecretBox?) throws(Refusal) {
+  ///
+  /// - Parameter record: writes the entry of the change, right before the change is made.
+  func set(
+    _ item: ItemInfo, _ id: KeyringID, _ value: SecretBox?, recording record: () throws(Refusal) -> Void
+  ) throws(Refusal) {
     let key = try openKey()
     let head = HeadRecord(
       item: item, policyRevision: 1, headRevision: 1, nextVersion: 2, digests: item.versions.map { _ in Self.noDigest })
@@ -82,11 +86,15 @@ package final class SessionItems: SecretHolder {
     guard others.count < Self.mostItems, bytes <= Self.mostBytes else {
       throw .tooMuch("the session's collection is full")
     }
+    try record()
     stored[id] = new
   }
 
-  func remove(_ id: KeyringID) throws(Refusal) {
-    guard stored.removeValue(forKey: id) != nil else { throw Self.missing(id) }
+  /// Removes an item; `record` as for a new value.
+  func remove(_ id: KeyringID, recording record: () throws(Refusal) -> Void) throws(Refusal) {
+    guard stored[id] != nil else { throw Self.missing(id) }
+    try record()
+    stored[id] = nil
   }
 
   /// The values lie beside the heads, which need not vouch for them.

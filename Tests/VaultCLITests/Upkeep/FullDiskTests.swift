@@ -219,6 +219,8 @@ struct FullDiskTests {
       #expect(try sandbox.listed().contains(" ssh/item "))
       let audit = try sandbox.sshAudit()
       #expect(audit.count { $0.hasPrefix("use failed ssh signature with SHA256:") } == 2, "\(audit)")
+      // The list that found the disk full was refused.
+      #expect(audit.contains { $0.hasPrefix("find failed ") }, "\(audit)")
     }
   }
 

@@ -60,8 +60,11 @@ final class AttendanceStand {
 
   let rooms: RoomStand
 
-  init(_ settings: VaultSettings = VaultSettings(), system: Bool = false) throws {
-    rooms = try RoomStand.unlocked(settings, system: system)
+  /// - Parameter made: called with the path of the store before it is opened.
+  init(
+    _ settings: VaultSettings = VaultSettings(), system: Bool = false, made: (String) -> Void = { _ in }
+  ) throws {
+    rooms = try RoomStand.unlocked(settings, system: system, made: made)
     rooms.vault.hooks.announce = { [attendance] in attendance.happened($0) }
     rooms.vault.hooks.accessChanged = { [attendance] in attendance.reconsider() }
   }

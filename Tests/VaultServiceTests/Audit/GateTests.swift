@@ -131,6 +131,37 @@ import VaultStore
     for need in needs { try call(need) }
   }
 
+  @Test("a call that is the first to find the disk full has a further entry, which says that it was refused")
+  func foundFull() throws {
+    var disk: SmallDisk?
+    var settings = VaultSettings()
+    settings.audit.mode = .required
+    let stand = try RoomStand.unlocked(settings) { disk = SmallDisk($0) }
+    defer { stand.vault.closeStore() }
+    let (caller, audit) = (stand.administrator, stand.vault.audit)
+    try stand.set("a")
+    let name = try ItemName("a")
+    func pass() throws {
+      try audit.begin(Self.terms(), for: caller)
+      try audit.pass(nil, isLast: true, for: caller)
+    }
+    let calls: [(action: String, item: String, make: () throws -> Void)] = [
+      ("call", "a call", { try pass() }),
+      ("get", "a", { _ = try stand.items.get(name, for: caller) { _, _, _ in Issue.record("it was given") } }),
+      ("find", "a", { _ = try stand.items.item(name, for: caller) }),
+      ("receipt", "a", { try stand.items.receipt(1, of: name, succeeded: true, detail: nil, for: caller) }),
+    ]
+    for (action, item, make) in calls {
+      #expect(audit.write())
+      disk?.fill()
+      #expect(throws: Refusal.self, "\(action)") { try make() }
+      disk?.free()
+      #expect(audit.write())
+      let told = try AuditTests.told(stand).filter { $0.hasPrefix("\(action) ") }
+      #expect(told == ["\(action) ok \(item)", "\(action) failed \(item)"], "\(told)")
+    }
+  }
+
   @Test("a batch that is refused names the item that was, and a batch that was too large names none") func batches()
     throws
   {

@@ -17,8 +17,9 @@ final class KeyringStand {
   /// A program of the vault's owner.
   let program = AttendanceStand.process(50)
 
-  init(_ settings: VaultSettings = VaultSettings()) throws {
-    attendance = try AttendanceStand(settings)
+  /// - Parameter made: called with the path of the store before it is opened.
+  init(_ settings: VaultSettings = VaultSettings(), made: (String) -> Void = { _ in }) throws {
+    attendance = try AttendanceStand(settings, made: made)
     keyring = Keyring(attendance.rooms.rooms)
     connect()
   }

@@ -75,6 +75,9 @@ extension Audit {
   /// True if a lock has made the audit log forget the content of the call under way, because the content names an item.
   func hasForgotten(_ caller: Caller) -> Bool { caller.passage.hasForgotten }
 
+  /// Notes that what is recorded of a call so far is only a part of it, so that a refusal of the call has an entry.
+  func hasRecordedPart(for caller: Caller) { caller.passage.isRecorded = false }
+
   /// Lets an answer out. Call this right before the answer is sent.
   ///
   /// - Parameters:
@@ -84,16 +87,19 @@ extension Audit {
   package func pass(_ refusal: AuditOutcome?, isLast: Bool, for caller: Caller) throws(Refusal) {
     let passage = caller.passage
     guard let terms = passage.terms else { return }
+    defer { if isLast { passage.end() } }
     if passage.wantsEntry(refusal, isLast: isLast) { recordPassage(refusal ?? .ok, terms, caller) }
     let isSettled = passage.isSettled
     passage.isAnswered = true
     passage.isSettled = true
-    if isLast { passage.end() }
     guard !isSettled else { return }
     // Everything was locked to the answer if no entry could be written already when it was made.
     let wasLocked = terms.need == .logUnlessLocked && isBlocking
     do throws(Refusal) { try settle(terms.need) } catch {
-      guard wasLocked else { throw error }
+      guard !wasLocked else { return }
+      // The entry of the answer may be sealed by now, so another one says that the answer was not given.
+      if refusal == nil { recordPassage(error.outcome, terms, caller) }
+      throw error
     }
   }
 

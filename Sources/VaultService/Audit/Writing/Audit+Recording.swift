@@ -7,7 +7,8 @@ extension Audit {
   /// Runs a call, and records its end.
   ///
   /// If an entry must be on the disk before an answer, the call is not begun while no entry can be written, and the
-  /// entry is on the disk when this returns.
+  /// entry is on the disk when this returns. A call whose entry cannot be written then is refused, and that is recorded
+  /// as well: the first entry may be sealed by then, and is written as it is once there is room.
   ///
   /// - Parameters:
   ///   - need: the need in the terms of the call; ``CallTerms/Need/logUnlessFailed`` is for administrators only.
@@ -26,7 +27,10 @@ extension Audit {
       throw error
     }
     end(nil)
-    try settle(need)
+    do throws(Refusal) { try settle(need) } catch {
+      end(error)
+      throw error
+    }
     return result
   }
 
@@ -105,7 +109,10 @@ extension Audit {
       caller.passage.isSettled = true
     } else {
       entry.record(.ok)
-      try settle()
+      do throws(Refusal) { try settle() } catch {
+        entry.record(error.outcome)
+        throw error
+      }
     }
     return result
   }
