@@ -162,6 +162,24 @@ import VaultStore
     }
   }
 
+  @Test("a call that was begun before the disk was full goes on, but for an answer whose entry is still to come")
+  func goesOn() throws {
+    var disk: SmallDisk?
+    var settings = VaultSettings()
+    settings.audit.mode = .required
+    let stand = try RoomStand.unlocked(settings) { disk = SmallDisk($0) }
+    defer { stand.vault.closeStore() }
+    let audit = stand.vault.audit
+    let (recorded, asking) = (stand.administrator.forCall(), stand.administrator.forCall())
+    try audit.begin(Self.terms(), for: recorded)
+    try audit.begin(Self.terms(.log, .last), for: asking)
+    try audit.pass(nil, isLast: false, for: recorded)
+    disk?.fill()
+    for caller in [recorded, asking] { try audit.pass(nil, isLast: false, for: caller) }
+    #expect(throws: Refusal.self) { try audit.pass(nil, isLast: true, for: asking) }
+    try audit.pass(nil, isLast: true, for: recorded)
+  }
+
   @Test("a batch that is refused names the item that was, and a batch that was too large names none") func batches()
     throws
   {
