@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import VaultBytes
 
@@ -19,26 +18,5 @@ import VaultBytes
     scratch.append(7)
     let bytes = scratch.withBytes { $0.array }
     #expect(bytes == [7])
-  }
-
-  @Test("the memory is in no core dump") func flags() throws {
-    var scratch = ScratchBytes(capacity: 10_000)
-    scratch.append(7)
-    let address = scratch.withBytes { unsafe $0.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
-    #expect(try Self.flags(of: address).contains("dd"))
-    // The memory lives until here.
-    let count = scratch.count
-    #expect(count == 1)
-  }
-
-  /// Returns the flags of the mapping that holds an address (proc_pid_smaps(5)).
-  private static func flags(of address: UInt) throws -> [Substring] {
-    var isHolder = false
-    for line in try String(contentsOfFile: "/proc/self/smaps", encoding: .utf8).split(separator: "\n") {
-      let bounds = line.prefix { $0 != " " }.split(separator: "-").compactMap { UInt($0, radix: 16) }
-      if bounds.count == 2 { isHolder = (bounds[0]..<bounds[1]).contains(address) }
-      if isHolder, line.hasPrefix("VmFlags:") { return line.split(separator: " ") }
-    }
-    throw Missing()
   }
 }
