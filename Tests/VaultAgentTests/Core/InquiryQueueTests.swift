@@ -34,6 +34,24 @@ import VaultWire
     #expect((0..<3).compactMap { _ in queue.take()?.inquiry.number } == [3, 2, 1])
   }
 
+  @Test("all that a vault asks goes with its daemon, also what waits, and nothing that another vault asks")
+  func gone() throws {
+    let other = try SocketLocation.user(explicit: "/run/vault-test/other")
+    for number in 1...2 { try put(number, count: 1) }
+    let inquiry = Wire.Inquiry(number: 1, about: "approval", count: 1, name: "a")
+    queue.put(try OpenInquiry(inquiry, at: other, isSystem: false))
+    let first = try #require(queue.take())
+    #expect(first.location == location && !first.isWithdrawn)
+    queue.withdraw(nil, at: location)
+    #expect(first.isWithdrawn)
+    let next = try #require(queue.take())
+    #expect(next.location == other && !next.isWithdrawn)
+    queue.withdraw(nil, at: location)
+    #expect(!next.isWithdrawn)
+    queue.close()
+    #expect(queue.take() == nil)
+  }
+
   @Test("one that a call waits for does not give way, and one that was taken back does not come again")
   func stays() throws {
     try put(1, count: 1)
