@@ -78,6 +78,44 @@ import VaultTesting
     }
   }
 
+  @Test("a user who has expired or is in the trash gives way to the one before, until there is a password again")
+  func newestInUse() throws {
+    let stand = try HelperStand()
+    defer { stand.close() }
+    let sandbox = stand.sandbox
+    let place = "https://pypi.example.org"
+    func item(_ user: String) -> String { "keyring/https:%2F%2Fpypi.example.org/\(user)" }
+    func expire(_ user: String, _ time: String) throws {
+      try sandbox.must(["set", item(user), "--update", "--keep-value", "--expires", time, "--expired"])
+    }
+    func told(_ options: String...) throws -> Outcome {
+      try stand.run("keyring", ["--mode", "creds"] + options + ["get", place])
+    }
+    // dora's password has another spelling of the place.
+    try stand.must("keyring", ["set", "pypi.example.org", "dora"], stdin: "of dora")
+    for user in ["ana", "carol", "bob"] { try stand.must("keyring", ["set", place, user], stdin: "of \(user)") }
+    #expect(try told().output == "bob\nof bob\n")
+    try expire("bob", "2020-01-31")
+    #expect(try told().output == "carol\nof carol\n")
+    #expect(try told("--output", "json").output == #"{"username":"carol","password":"of carol"}"# + "\n")
+    // A user who is named gets no other user's password.
+    let named = try stand.run("keyring", ["get", place, "bob"])
+    #expect(named.status == 1 && named.output.isEmpty && named.errors.isEmpty, "\(named)")
+    try sandbox.must(["rm", item("carol")])
+    #expect(try told().output == "ana\nof ana\n")
+    try expire("ana", "2100-01-01")
+    #expect(try told().output == "ana\nof ana\n")
+    try expire("ana", "2020-01-31")
+    #expect(try told().output == "dora\nof dora\n")
+    try sandbox.must(["rm", "keyring/pypi.example.org/dora"])
+    let none = try told()
+    #expect(none.status == 1 && none.output.isEmpty && none.errors.isEmpty, "\(none)")
+    try sandbox.must(["trash", "restore", item("carol")])
+    #expect(try told().output == "carol\nof carol\n")
+    try stand.must("keyring", ["set", place, "bob"], stdin: "new")
+    #expect(try told().output == "bob\nnew\n")
+  }
+
   @Test(
     "words that it does not know are a mistake, and no option of ours stands behind its own",
     arguments: [
