@@ -196,6 +196,41 @@ import VaultTesting
     #expect(outcome.output == "<<concealed>hunter>", "\(outcome)")
   }
 
+  @Test(
+    "a value is masked however its last line ends, where it is stored and where it is printed",
+    arguments: ["", "\n", "\r\n", "\r", "\n\n", "\n\r\n"])
+  func lastLineEnds(stored: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let (values, ends) = (["hunter2", "first\nsecond"], ["", "\n", "\r\n", "\r", "\n\n", " "])
+    for (name, value) in zip(["one", "two"], values) {
+      try sandbox.must(["set", name, "--exact", "--kind", "note"], stdin: value + stored)
+      #expect(try sandbox.must(["get", name]) == value + stored)
+    }
+    // The program prints each value with each end and as it is in the variable, and a bar behind each.
+    let text = values.flatMap { value in ends.map { value + $0 + "|" } }.joined(separator: "")
+    let script = #"printf %s "$0"; printf '%s|' "$A" "$B"; printf %s "$0" >&2"#
+    let outcome = try sandbox.run(
+      ["run", "--mask", "-e", "A=one", "-e", "B=two", "--", "sh", "-c", script, text])
+    let count = values.count * ends.count
+    for (stream, printed) in [(outcome.output, count + values.count), (outcome.errors, count)] {
+      let pieces = stream.split(separator: "|")
+      #expect(pieces.count == printed, "\(outcome)")
+      for piece in pieces {
+        let rest = piece.dropFirst("<concealed>".count)
+        #expect(piece.hasPrefix("<concealed>") && rest.allSatisfy(\.isWhitespace), "\(outcome)")
+      }
+    }
+  }
+
+  @Test("a value that is line breaks alone is masked where all of them stand") func lineBreaks() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "breaks", "--exact", "--kind", "note"], stdin: "\n\n")
+    let outcome = try sandbox.run("run", "--mask", "-e", "A=breaks", "--", "printf", "a\n\nb\nc")
+    #expect(outcome.output == "a<concealed>b\nc", "\(outcome)")
+  }
+
   @Test("what a program writes that ends by a signal is passed on to its last byte") func lastBytes() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
