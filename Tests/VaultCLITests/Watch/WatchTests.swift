@@ -4,9 +4,9 @@ import Testing
 import VaultTesting
 
 @Suite("vault watch --exec") struct WatchTests {
-  private func sandbox() throws -> Sandbox {
+  private func sandbox(_ settings: String = "") throws -> Sandbox {
     let sandbox = try Sandbox()
-    try sandbox.startDaemon(config: "idle = off\npam-service = vault-test-none\n")
+    try sandbox.startDaemon(config: "idle = off\npam-service = vault-test-none\n" + settings)
     try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
     try sandbox.must(["set", "web"], stdin: "1")
     try sandbox.must(["set", "other"], stdin: "1")
@@ -19,10 +19,10 @@ import VaultTesting
 
   private func randomValue() -> String { "\(UInt64.random(in: .min ... .max))" }
 
-  /// Returns the receipts for `web`, once they contain this text.
-  private func receipts(_ sandbox: Sandbox, until text: String) throws -> String {
+  /// Returns the receipts for an item, once they contain this text.
+  private func receipts(_ sandbox: Sandbox, of name: String = "web", until text: String) throws -> String {
     for _ in 0..<1000 {
-      let found = try sandbox.must(["receipts", "web"])
+      let found = try sandbox.must(["receipts", name])
       if found.contains(text) { return found }
     }
     throw SandboxError("no receipt says \(text)")
@@ -115,6 +115,28 @@ import VaultTesting
     try sandbox.write("", to: "mark")
     try set(sandbox)
     _ = try receipts(sandbox, until: "\t2\thas it")
+    terminal.signal(SIGTERM)
+    #expect(try terminal.wait() == 143)
+  }
+
+  @Test("what came of a run that ended while the vault was locked is on the record once it is unlocked")
+  func endsLocked() throws {
+    // A vault that hides names takes no receipt while it is locked.
+    let sandbox = try sandbox("hide-names = true\n")
+    defer { sandbox.close() }
+    let command = "echo begun; until [ -e \(sandbox.home)/go ]; do :; done"
+    let terminal = try Terminal(sandbox, ["watch", "web", "other", "--now", "--exec", command])
+    try terminal.expect("begun")
+    // The change makes the watcher run the command again, after it has tried to send the receipts for the first run.
+    try set(sandbox)
+    try sandbox.must(["lock"])
+    try sandbox.write("", to: "go")
+    try terminal.expect("begun")
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    let receipt = try receipts(sandbox, of: "other", until: "\t1\thas it")
+    #expect(receipt.split(separator: "\n").count == 1, "\(receipt)")
+    let log = try sandbox.must(["audit", "--action", "receipt", "--json"])
+    #expect(log.contains(#""action":"receipt","outcome":"locked""#), "\(log)")
     terminal.signal(SIGTERM)
     #expect(try terminal.wait() == 143)
   }
