@@ -27,6 +27,34 @@ import VaultTesting
     return made.output
   }
 
+  /// A program that prints a key of which one factor is the product of two primes. All numbers fit each other, so only
+  /// a signature shows the fault. The primes are the first ones of their form whose exponents can be inverted.
+  private static let composing = """
+    import base64, sys
+    bits, swaps = int(sys.argv[1]), sys.argv[2] == "true"
+    first, second, third = {3072: (65, 779, 1637), 4096: (1037, 1697, 2857)}[bits]
+    part = 3 << bits // 4 - 2
+    p, q, e = (part + first) * (part + second), (15 << bits // 2 - 4) + third, 65537
+    if swaps: p, q = q, p
+    d = pow(e, -1, (p - 1) * (q - 1))
+    def size(count):
+      if count < 128: return bytes([count])
+      return bytes([129, count]) if count < 256 else bytes([130]) + count.to_bytes(2, "big")
+    def integer(number):
+      body = number.to_bytes(number.bit_length() // 8 + 1, "big")
+      return bytes([2]) + size(len(body)) + body
+    body = b"".join(map(integer, [0, p * q, e, d, p, q, d % (p - 1), d % (q - 1), pow(q, -1, p)]))
+    print("-----BEGIN RSA PRIVATE KEY-----")
+    print(base64.encodebytes(bytes([48]) + size(len(body)) + body).decode() + "-----END RSA PRIVATE KEY-----")
+    """
+
+  /// Makes a key of which the first factor, or the second one, is no prime.
+  private static func compositeKey(_ sandbox: Sandbox, bits: Int, isSecond: Bool) throws -> String {
+    let made = try sandbox.run("-c", composing, "\(bits)", "\(isSecond)", program: "/usr/bin/python3")
+    try #require(made.status == 0, "\(made)")
+    return made.output
+  }
+
   @Test("a lock ends the making of a key, and refuses whoever waits for it") func lock() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
@@ -166,5 +194,38 @@ import VaultTesting
     #expect(try sandbox.must(["show", "key"]).contains("rsa of 3072 bits"))
     let file = try sandbox.write("a message", to: "message")
     #expect(try sandbox.run(["sign", "key", file]).stdout.count == 384)
+  }
+
+  @Test(
+    "one whose factors are no primes is not stored, and signs nothing where a deposit has brought it",
+    arguments: [3072, 4096], [false, true])
+  func composite(bits: Int, isSecond: Bool) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let composite = try Self.compositeKey(sandbox, bits: bits, isSecond: isSecond)
+    func expectRefused(_ options: [String]) throws {
+      let outcome = try sandbox.run(["set"] + options, stdin: Array(composite.utf8))
+      #expect(outcome.status == 65, "\(options) \(outcome)")
+      #expect(outcome.errors.contains("the key is damaged: its numbers make no valid signature"), "\(outcome)")
+    }
+    for use in [["--use", "sign"], ["--use", "jwt"], ["--use", "ssh"], ["--kind", "ssh-key"]] {
+      try expectRefused(["new"] + use)
+      #expect(try sandbox.run("show", "new").status == 66, "\(use)")
+    }
+    let key = try Self.foreignKey(sandbox)
+    let file = try sandbox.write("a message", to: "message")
+    for use in ["sign", "jwt"] {
+      let sign = use == "sign" ? ["sign", use, file] : ["token", "issue", use, "--sub", "lamp"]
+      try sandbox.must(["set", use, "--use", use], stdin: key)
+      try expectRefused([use, "--update"])
+      #expect(try sandbox.must(["get", use, "--field", "version"]) == "1")
+      let signed = try sandbox.run(sign)
+      #expect(signed.status == 0 && !signed.stdout.isEmpty, "\(signed)")
+      // The daemon tries no signature by a large key that is left as a deposit.
+      try sandbox.must(["deposit", use], stdin: composite)
+      #expect(try sandbox.must(["get", use, "--field", "version"]) == "2")
+      let failed = try sandbox.run(sign)
+      #expect(failed.status != 0 && failed.stdout.isEmpty && failed.errors.contains("Bad signature"), "\(failed)")
+    }
   }
 }
