@@ -47,6 +47,16 @@ import VaultStore
     return (channel, connection)
   }
 
+  /// Expects that a call of another user is answered now.
+  private static func expectAnswer(beside client: ConnectionStand.Inside) throws {
+    let (channel, _) = try another(client, uid: 4711)
+    try send("Status", over: channel)
+    var answer = ""
+    while let part = try channel.readOutbound(as: ByteBuffer.self) { answer += String(buffer: part) }
+    #expect(answer.contains(#""state":"unlocked""#), "\(answer)")
+    _ = try channel.finish(acceptAlreadyClosed: true)
+  }
+
   private static func send(_ method: String, _ parameters: String = "{}", over channel: EmbeddedChannel) throws {
     let text = "{\"method\":\"io.vaultd.Vault.\(method)\",\"parameters\":\(parameters)}\0"
     try channel.writeInbound(ByteBuffer(string: text))
@@ -58,12 +68,7 @@ import VaultStore
     try stand.on { client in
       client.call("Set", Self.call)
       #expect(client.messages().isEmpty && client.hasWork)
-      let (channel, _) = try Self.another(client, uid: 4711)
-      try Self.send("Status", over: channel)
-      var answer = ""
-      while let part = try channel.readOutbound(as: ByteBuffer.self) { answer += String(buffer: part) }
-      #expect(answer.contains(#""state":"unlocked""#), "\(answer)")
-      _ = try channel.finish(acceptAlreadyClosed: true)
+      try Self.expectAnswer(beside: client)
       #expect(try client.messages().isEmpty && Self.accessible(client) == .whenUnlocked)
     }
     try stand.goRound("the answer") { client in !client.hasWork }
@@ -110,12 +115,7 @@ import VaultStore
     try stand.on { client in
       client.call(call.method, call.parameters)
       #expect(client.messages().isEmpty && client.hasWork && client.connection.current.long != nil)
-      let (channel, _) = try Self.another(client, uid: 4711)
-      try Self.send("Status", over: channel)
-      var answer = ""
-      while let part = try channel.readOutbound(as: ByteBuffer.self) { answer += String(buffer: part) }
-      #expect(answer.contains(#""state":"unlocked""#), "\(answer)")
-      _ = try channel.finish(acceptAlreadyClosed: true)
+      try Self.expectAnswer(beside: client)
       #expect(try client.vault.keychain().item(named: ItemName("long")).versions.count == 2)
     }
     try stand.goRound("the answer") { client in !client.hasWork }
@@ -146,12 +146,7 @@ import VaultStore
       }
       client.call("Undelete", #"{"name":"same"}"#)
       #expect(client.messages().isEmpty && client.hasWork && client.connection.current.long != nil)
-      let (channel, _) = try Self.another(client, uid: 4711)
-      try Self.send("Status", over: channel)
-      var answer = ""
-      while let part = try channel.readOutbound(as: ByteBuffer.self) { answer += String(buffer: part) }
-      #expect(answer.contains(#""state":"unlocked""#), "\(answer)")
-      _ = try channel.finish(acceptAlreadyClosed: true)
+      try Self.expectAnswer(beside: client)
       #expect(client.messages().isEmpty && keychain.trashCount == Int64(count))
     }
     try stand.goRound("the answer") { client in !client.hasWork }

@@ -106,20 +106,26 @@ import VaultStore
     }
   }
 
-  @Test("of a whole store on a full disk nothing is begun, or answered, that needs the log, until there is room")
-  func full() throws {
+  /// A vault whose log is required, on a disk that a test fills.
+  private static func onSmallDisk() throws -> (RoomStand, SmallDisk) {
     var settings = VaultSettings()
     settings.audit.mode = .required
     var disk: SmallDisk?
     let stand = try RoomStand.unlocked(settings) { disk = SmallDisk($0) }
-    defer { stand.vault.closeStore() }
+    return (stand, try #require(disk))
+  }
+
+  @Test("of a whole store on a full disk nothing is begun, or answered, that needs the log, until there is room")
+  func full() throws {
+    let (stand, disk) = try Self.onSmallDisk()
+    defer { withExtendedLifetime(disk) { stand.vault.closeStore() } }
     let (caller, audit) = (stand.administrator, stand.vault.audit)
     func call(_ need: CallTerms.Need) throws {
       try audit.begin(Self.terms(need), for: caller)
       try audit.pass(nil, isLast: true, for: caller)
     }
     let needs: [CallTerms.Need] = [.logUnlessFailed, .log]
-    disk?.fill()
+    disk.fill()
     // The first answer finds the disk full, and from then on no call is begun.
     for need in needs { #expect(throws: Refusal.self, "\(need)") { try call(need) } }
     for need in needs {
@@ -127,17 +133,14 @@ import VaultStore
     }
     try call(.nothing)
     #expect(try !stand.vault.keychain().hasFailed)
-    disk?.free()
+    disk.free()
     for need in needs { try call(need) }
   }
 
   @Test("a call that is the first to find the disk full has a further entry, which says that it was refused")
   func foundFull() throws {
-    var disk: SmallDisk?
-    var settings = VaultSettings()
-    settings.audit.mode = .required
-    let stand = try RoomStand.unlocked(settings) { disk = SmallDisk($0) }
-    defer { stand.vault.closeStore() }
+    let (stand, disk) = try Self.onSmallDisk()
+    defer { withExtendedLifetime(disk) { stand.vault.closeStore() } }
     let (caller, audit) = (stand.administrator, stand.vault.audit)
     try stand.set("a")
     let name = try ItemName("a")
@@ -153,9 +156,9 @@ import VaultStore
     ]
     for (action, item, make) in calls {
       #expect(audit.write())
-      disk?.fill()
+      disk.fill()
       #expect(throws: Refusal.self, "\(action)") { try make() }
-      disk?.free()
+      disk.free()
       #expect(audit.write())
       let told = try AuditTests.told(stand).filter { $0.hasPrefix("\(action) ") }
       #expect(told == ["\(action) ok \(item)", "\(action) failed \(item)"], "\(told)")
@@ -164,17 +167,14 @@ import VaultStore
 
   @Test("a call that was begun before the disk was full goes on, but for an answer whose entry is still to come")
   func goesOn() throws {
-    var disk: SmallDisk?
-    var settings = VaultSettings()
-    settings.audit.mode = .required
-    let stand = try RoomStand.unlocked(settings) { disk = SmallDisk($0) }
-    defer { stand.vault.closeStore() }
+    let (stand, disk) = try Self.onSmallDisk()
+    defer { withExtendedLifetime(disk) { stand.vault.closeStore() } }
     let audit = stand.vault.audit
     let (recorded, asking) = (stand.administrator.forCall(), stand.administrator.forCall())
     try audit.begin(Self.terms(), for: recorded)
     try audit.begin(Self.terms(.log, .last), for: asking)
     try audit.pass(nil, isLast: false, for: recorded)
-    disk?.fill()
+    disk.fill()
     for caller in [recorded, asking] { try audit.pass(nil, isLast: false, for: caller) }
     #expect(throws: Refusal.self) { try audit.pass(nil, isLast: true, for: asking) }
     try audit.pass(nil, isLast: true, for: recorded)
