@@ -201,7 +201,7 @@ let package = Package(
       swiftSettings: strict),
     // A program that examines a store in which a test makes it flip bits.
     .executableTarget(
-      name: "store-flipper", dependencies: ["VaultStore", "VaultCore", "VaultModel"],
+      name: "store-flipper", dependencies: ["VaultStore", "VaultCore", "VaultModel", "CLinux"],
       path: "Tests/StoreFlipper",
       swiftSettings: strict),
     // A program that connects to sockets for a test, as another process or another user.
@@ -216,7 +216,7 @@ let package = Package(
     // A program that repeats the inputs of the fuzzers of whole stores, in its own process, so that its
     // random numbers repeat too.
     .executableTarget(
-      name: "store-replay", dependencies: ["VaultStore", "VaultCore", "VaultModel", "CSodium"],
+      name: "store-replay", dependencies: ["VaultStore", "VaultCore", "VaultModel", "CLinux", "CSodium"],
       path: "Tests/Fuzz/Store", swiftSettings: strict),
     // A disk under SQLite that records operations and fails, and the operations on file names.
     .target(name: "CFaultyDisk", dependencies: ["CSQLite"], path: "Tests/CFaultyDisk"),
@@ -247,9 +247,8 @@ let package = Package(
     .testTarget(
       name: "VaultStoreTests",
       dependencies: [
-        "VaultStore", "VaultCore", "VaultModel", "VaultBytes", "CSQLite", "CFaultyDisk", "store-writer",
-        "store-flipper",
-        "store-replay", "VaultTesting",
+        "VaultStore", "VaultCore", "VaultModel", "VaultBytes", "CLinux", "CSQLite", "CFaultyDisk", "store-writer",
+        "store-flipper", "store-replay", "VaultTesting",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -269,7 +268,8 @@ let package = Package(
     .testTarget(
       name: "VaultServiceTests",
       dependencies: [
-        "VaultService", "VaultStore", "VaultCore", "VaultModel", "VaultBytes", "CSQLite", "CFaultyDisk", "VaultTesting",
+        "VaultService", "VaultStore", "VaultCore", "VaultModel", "VaultBytes", "CLinux", "CSQLite", "CFaultyDisk",
+        "VaultTesting",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """lint.py FILE…: what no compiler says of the files that people write, also within folders: lines over 120 columns,
 comments of which a paragraph opens with a bare clause ("What was done."), which says nothing of who does what, and, in
-Swift, calls that take a step for each byte of a value. Exits with 1 where there are any."""
+Swift, calls that take a step for each byte of a value, and stat(2) without CLinux. Exits with 1 if there are any."""
 
 import os, re, sys
 
@@ -15,6 +15,10 @@ TRAILING = re.compile(rf"\s*\S.*\s(//|/\*|#) {CLAUSE}")
 COMMENT, SENTENCE = re.compile(r"\s*//"), re.compile(r"\s*(//+|#+:?) *[^ /#!]")
 # It passes over an array of bytes byte by byte: 40 ms for a long secret. BusMessage.skip() does not.
 SLOW = re.compile(r"\bsd_bus_message_skip\(")
+# Glibc and CLinux both have <sys/stat.h>, and for the compiler its fields belong to the one that it reads first, which
+# depends on the order of the files. A file that imports Glibc alone does not always build.
+STATUS = re.compile(r"^(?! *//).*(\bstat\(\)|\.st_[a-z]+\b|\b(?:fstat|lstat|fstatat)\()", re.MULTILINE)
+CLINUX = re.compile(r"^(?:\w+ )?import CLinux$", re.MULTILINE)
 
 
 def opens(path, line, before):
@@ -30,8 +34,10 @@ def opens(path, line, before):
 
 def complaints(path):
     with open(path, encoding="utf-8") as file:
-        before = ""
-        for number, line in enumerate(file.read().split("\n"), 1):
+        before, text = "", file.read()
+        if path.endswith(".swift") and STATUS.search(text) and not CLINUX.search(text):
+            yield f"{path}: stat(2) needs an import of CLinux"
+        for number, line in enumerate(text.split("\n"), 1):
             if len(line) > MOST:
                 yield f"{path}:{number}: {len(line)} columns, of {MOST} at most"
             if opens(path, line, before):

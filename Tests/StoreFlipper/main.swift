@@ -3,6 +3,7 @@
 // 5; COPY is an empty directory of the same owner and mode. Each line of standard input is the number of a byte of the
 // first file. The item LOST may be missing without a report of damage. The last line of output is the number of bytes
 // flipped.
+import CLinux
 import Glibc
 import VaultCore
 import VaultModel

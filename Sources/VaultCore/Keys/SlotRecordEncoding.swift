@@ -1,4 +1,5 @@
 internal import VaultModel
+
 // Version 1 of the encoding. Numbers are little-endian.
 //
 //   1  format version, 1

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// The facts by which a file is told from a later one at the same path, and from itself after a change.

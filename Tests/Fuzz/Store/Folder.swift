@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A folder in memory for the files of a store. It lies inside the folder that `FUZZ_FOLDER` names, if that is set; the

@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import Glibc
 import Testing
@@ -11,9 +12,10 @@ import VaultTesting
     defer { try? FileManager.default.removeItem(atPath: root) }
     let path = root + "/state/vault/log"
     let file = try #require(LogFile(path))
-    for (path, mode) in [
-      (root + "/state", S_IFDIR | 0o700), (root + "/state/vault", S_IFDIR | 0o700), (path, S_IFREG | 0o600),
-    ] {
+    let modes: [(path: String, mode: mode_t)] = [
+      (root + "/state", S_IFDIR | 0o700), ("\(root)/state/vault", S_IFDIR | 0o700), (path, S_IFREG | 0o600),
+    ]
+    for (path, mode) in modes {
       var status = stat()
       #expect(unsafe lstat(path, &status) == 0 && status.st_mode == mode, "\(path)")
     }

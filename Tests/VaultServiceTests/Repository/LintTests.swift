@@ -20,6 +20,7 @@ import VaultTesting
   /// A clause that opens no comment. It does not follow on slashes here, because the lint reads this file, too.
   private static let clause = "What was done."
   private static let skip = "sd_bus_message_skip"
+  private static let status = "fstat"
 
   @Test("it names each line that it complains of, and fails") func bad() throws {
     let found = try complaints(
@@ -43,6 +44,17 @@ import VaultTesting
         "Bad.swift:6: \(bare) /// \(Self.clause)", "Bad.swift:7: 121 columns, of 120 at most",
         "Bad.swift:8: \(Self.skip)(3) takes a step for each byte",
       ])
+  }
+
+  @Test("a file that asks for a file's status imports CLinux, because a build must not depend on its order")
+  func status() throws {
+    let uses = "_ = unsafe \(Self.status)(0, &a)"
+    #expect(
+      try complaints(of: "Bad.swift", "import Glibc\n\n\(uses)").lines == [
+        "Bad.swift: stat(2) needs an import of CLinux"
+      ])
+    #expect(try complaints(of: "Good.swift", "internal import CLinux\nimport Glibc\n\n\(uses)").status == 0)
+    #expect(try complaints(of: "Good.swift", "import Glibc\n\n// \(uses)\n").status == 0)
   }
 
   @Test("it knows the marks of comments in every file that people write") func marks() throws {

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The directory that holds the store, open and checked: it is ours, has mode 0700, and is not a symbolic link.

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The right to be the one process that has the store open: an exclusive `flock` on `vault.lock` beside the database.
