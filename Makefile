@@ -87,9 +87,7 @@ all: build
 build: $(PROGRAMS)
 $(PROGRAMS) &: $(SOURCES)
 	@$(MAKE) --no-print-directory deps
-	$(RELEASE) -Xlinker -Map=$(CURDIR)/$(BUILD)/vault.map --product vault 2>&1 | $(without-known-warnings)
-	$(RELEASE) --product vaultd 2>&1 | $(without-known-warnings)
-	for helper in $(HELPERS); do $(RELEASE) --product $$helper 2>&1 | $(without-known-warnings) || exit; done
+	$(RELEASE) --target programs 2>&1 | $(without-known-warnings)
 	@touch $(PROGRAMS)
 
 # Does nothing when all is there; asks apt for what is missing and nothing more.

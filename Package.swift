@@ -27,6 +27,8 @@ let staticExecutable: [LinkerSetting] = [
     [
       "-static-executable", "-lFoundationEssentials", "-l_FoundationCollections", "-l_FoundationCShims",
       "-lswift_StringProcessing", "-lswift_RegexParser", "-lswiftSynchronization",
+      // The map tells what the file consists of: it is stripped.
+      "-Xlinker", "-Map=\(Context.packageDirectory)/.build/vault.map",
     ] + ordered(by: "vault/start.order"),
     .when(platforms: [.linux], configuration: .release))
 ]
@@ -191,6 +193,13 @@ let package = Package(
     .executableTarget(
       name: "vault", dependencies: ["VaultCLI", "CStart"], exclude: ["start.order"], swiftSettings: strict,
       linkerSettings: staticExecutable),
+    // `swift build` takes one product or one target, so this one stands for all the programs that are installed.
+    .target(
+      name: "programs",
+      dependencies: [
+        "vault", "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "vault-qr", "vault-rsa", "vault-agent",
+      ],
+      swiftSettings: strict),
 
     // Optimized in debug builds too, because it scans all memory of a process many times.
     .target(name: "CMemorySearch", path: "Tests/CMemorySearch", cSettings: [.unsafeFlags(["-O2"])]),

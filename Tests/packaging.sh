@@ -59,7 +59,7 @@ quiet "the license is the whole Apache License 2.0, and the package names it" li
 client_is_static() { ! readelf -d .build/install/release/vault | grep NEEDED; }
 quiet "vault is fully static" client_is_static
 # A static library leaves no entry that readelf shows, and the file is stripped, so the linker's map tells.
-client_has_no_libsodium() { ! grep -m1 libsodium .build/install/vault.map; }
+client_has_no_libsodium() { ! grep -m1 libsodium .build/vault.map; }
 quiet "vault holds nothing of libsodium" client_has_no_libsodium
 # A search for a symbol at a first call would leave what was copied last on the stack.
 bound_at_start() {

@@ -1,7 +1,7 @@
 """The client itself: what its file consists of, and what it does with many names, beside other tools."""
 
 import collections, os, re, statistics, subprocess
-from report import BIN, ROUNDS, line, measure
+from report import BIN, RESULT, ROUNDS, line, measure
 from store import FOLDER, Store, item, timed
 from tools import KeePassXC, Pass
 
@@ -19,8 +19,8 @@ def size():
     path = os.path.join(BIN, "vault")
     line("vault, one static file", os.path.getsize(path) / 1e6, unit="MB")
     sizes = collections.Counter()
-    # BIN is a link; the map lies beside it.
-    with open(os.path.join(os.path.dirname(BIN), "vault.map")) as file:
+    # The linker's map of the last build (see Package.swift).
+    with open(os.path.join(os.path.dirname(RESULT), "vault.map")) as file:
         for entry in file:
             # Address, load address, size, alignment, and the section of a linked file; what has no address is not
             # loaded.
