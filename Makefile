@@ -6,7 +6,8 @@
 #   make deb        a Debian package, in .build; DEBEMAIL and DEBFULLNAME say who keeps it
 #   make deps       the Debian packages of the build, with no upgrade; `make test-deps` those of the tests as well
 #   make test-debug the tests with the programs of the debug build, which check more of themselves
-#   make bench      the figures, side by side with their yardsticks
+#   make bench      the figures, side by side with their yardsticks; BENCH_AGAINST=REVISION builds the programs of that
+#                   revision, in .build/against, where they stay, and runs both in turns: a ratio below 0.97 fails
 #   make picture    the terminal that README shows, from a session of the programs
 #   make order      which functions a start of `vault` and the use of `vaultd` run, for the linker to put them together
 #   make fuzz       a minute (FUZZ_SECONDS), or so many inputs (FUZZ_RUNS), per fuzz target
@@ -80,8 +81,8 @@ BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus pyt
 INTEROP_DEPS := dbus-daemon systemd python3 python3-dbus python3-gi python3-cryptography python3-pip gir1.2-secret-1 \
                 pkg-config make
 
-.PHONY: all build deps test-deps bench-deps interop-deps deb-deps demo test test-debug tools check interop lint fmt \
-        bench picture order clean
+.PHONY: all build deps test-deps bench-deps interop-deps deb-deps demo demonstrate test tested build-tests run-tests \
+        test-debug tools check interop lint fmt bench against picture order clean
 all: build
 
 build: $(PROGRAMS)
@@ -124,25 +125,39 @@ interop-deps: deps
 deb-deps:
 	@$(call install-packages,$(DEB_DEPS))
 
-demo: deps build
+# Makes targets one after the other, and prints at the end how long each of them took.
+make-timed = \
+	times=; \
+	for part in $(1); do \
+	  begun=$$(date +%s); \
+	  $(MAKE) --no-print-directory $$part || exit; \
+	  times+=$$(printf '\n  %-12s %5d s' $$part $$(($$(date +%s) - begun))); \
+	done; \
+	printf '\n%s took%s\n' 'make $@' "$$times"
+
+demo:
+	+@$(call make-timed,deps build demonstrate)
+
+demonstrate: build
 	@Tests/demo.sh $(abspath $(BIN))
 
 # The programs are tested as they are installed: the optimizer, too, decides what stays in memory, and the client is
 # another file. The code that the tests call themselves is a debug build.
 TESTED := store-flipper store-replay stack-proof other-process
-test: test-deps lint check demo
-	rm -rf .build/tmp
-	for program in $(TESTED); do $(RELEASE) --product $$program || exit; done
-	$(BUILD_TESTS)
-	@VAULT_PROGRAMS=$(abspath $(BIN)) Tests/run.sh
+test:
+	+@$(call make-timed,test-deps lint build check demonstrate tested build-tests run-tests)
 
 # The same with the programs of the debug build.
-test-debug: test-deps
-	rm -rf .build/tmp
-	$(BUILD_TESTS)
+test-debug: test-deps build-tests
 	@Tests/run.sh
 
-BUILD_TESTS = $(SWIFT) build --build-tests --explicit-target-dependency-import-check error
+tested:
+	for program in $(TESTED); do $(RELEASE) --product $$program || exit; done
+build-tests:
+	rm -rf .build/tmp
+	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
+run-tests:
+	@VAULT_PROGRAMS=$(abspath $(BIN)) Tests/run.sh
 
 # Man pages, units, the installed tree; the system's units under a system manager.
 check: test-deps build
@@ -192,7 +207,18 @@ $(LIBSECRET_HELPER): /usr/share/doc/git/contrib/credential/libsecret/git-credent
 
 # README shows the chart that was kept by: cp .build/bench.svg Tests/Benchmarks/latency.svg
 bench: deps bench-deps build $(BENCH_PROGRAMS) $(LIBSECRET_HELPER)
-	@python3 -B Tests/Benchmarks/bench.py $(abspath $(BIN)) $(abspath $(BENCH)) .build/bench.json
+	@$(if $(AGAINST),BENCH_PARTS=$${BENCH_PARTS:-against}) python3 -B Tests/Benchmarks/bench.py $(abspath $(BIN)) \
+	  $(abspath $(BENCH)) .build/$(if $(AGAINST),against,bench).json $(AGAINST:%=%/.build/install/release)
+
+ifdef BENCH_AGAINST
+AGAINST_COMMIT := $(shell git rev-parse --verify --short=12 '$(BENCH_AGAINST)^{commit}')
+AGAINST := .build/against/$(or $(AGAINST_COMMIT),$(error BENCH_AGAINST names no revision))
+bench: against
+# A working tree of the other revision, which its own Makefile builds.
+against:
+	@[ -e $(AGAINST) ] || { git worktree prune && git worktree add --detach $(AGAINST) $(AGAINST_COMMIT); }
+	@$(MAKE) -C $(AGAINST) BENCH_AGAINST= build
+endif
 
 # The picture is kept where README finds it.
 picture: build

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""bench.py BIN PROGRAMS RESULT: the figures vault must reach, each beside its yardstick in the same run.
+"""bench.py BIN PROGRAMS RESULT [AGAINST]: the figures vault must reach, each beside its yardstick in the same run; the
+part `against` sets them beside those of the programs in AGAINST, which are another revision's.
 
 Everything runs in a folder of its own, on a private bus, and is ended by process id. Ratios are medians of rounds that
 take turns (A B A B …), so that a busy moment falls on both. BENCH_STRICT=1 makes a missed goal an error; BENCH_TRY=1
@@ -7,8 +8,8 @@ runs everything once and shortly, and prints no figure; BENCH_PARTS names some o
 many items a large store has."""
 
 import json, os, statistics, subprocess, sys, time
-import asking, auditing, chart, clients, computing, deposits, doors, fairness, granting, holding, latency, methods
-import rekeying, secretservice, sharing, signing, store
+import against, asking, auditing, chart, clients, computing, deposits, doors, fairness, granting, holding, latency
+import methods, rekeying, secretservice, sharing, signing, store
 from report import BIN, IDLE_SECONDS, PROGRAMS, RESULT, ROUNDS, SECONDS, TRIES, conclude, line, measure, ratio
 from world import Desktop, Keyring, PresentUser, Sandbox, Vault, voluntary_switches
 
@@ -170,7 +171,7 @@ PARTS = {"requests": requests, "granting": granting.run, "auditing": auditing.ru
          "asking": asking.run, "doors": doors.run, "signing": signing.run, "computing": computing.run,
          "fairness": fairness.run, "methods": methods.run, "holding": holding.run, "rekeying": rekeying.run,
          "secret-service": secretservice.run, "sharing": sharing.run, "clients": clients.run, "latency": latency.run,
-         "store": store.run}
+         "store": store.run, "against": against.run}
 
 
 def main():

@@ -5,6 +5,8 @@ import json, os, statistics, subprocess, sys
 BIN, PROGRAMS, RESULT = map(os.path.abspath, sys.argv[1:4])
 # Everything runs once and shortly, and no figure is printed: they mean nothing.
 TRIES = os.environ.get("BENCH_TRY") == "1"
+# The programs of another revision, if there are any; where nothing is measured, these are the others as well.
+AGAINST = os.path.abspath(sys.argv[4]) if sys.argv[4:] else BIN if TRIES else None
 
 
 def setting(name, usual, tried):
@@ -32,12 +34,14 @@ def measure(program, *arguments, cpu=None, first=False, **options):
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, **options).stdout)
 
 
-def line(name, measured, goal=None, passed=None, unit="", **details):
-    lines.append({"name": name, "measured": measured, "unit": unit, "goal": goal, "passed": passed, **details})
+def line(name, measured, goal=None, passed=None, unit="", quartiles=None, **details):
+    lines.append({"name": name, "measured": measured, "unit": unit, "goal": goal, "passed": passed, **details}
+                 | ({"quartiles": quartiles} if quartiles else {}))
     if TRIES:
         return
     verdict = {None: "", True: "pass", False: "FAIL"}[passed]
-    print(f"  {name:<58} {measured:>12,.2f} {unit:<5} {goal or '':<10} {verdict}", flush=True)
+    spread = "  {:.3f} to {:.3f}".format(*quartiles) if quartiles else ""
+    print(f"  {name:<58} {measured:>12,.2f} {unit:<5} {goal or '':<10} {verdict}{spread}", flush=True)
 
 
 def ratio(pairs):
