@@ -89,7 +89,7 @@ build: $(PROGRAMS)
 $(PROGRAMS) &: $(SOURCES)
 	@$(MAKE) --no-print-directory deps
 	$(RELEASE) --target programs 2>&1 | $(without-known-warnings)
-	@touch $(PROGRAMS)
+	@touch -c $(PROGRAMS)
 
 # Does nothing when all is there; asks apt for what is missing and nothing more.
 install-packages = \

@@ -55,7 +55,7 @@ def compare(sides, title, figure, unit="1/s"):
             figures = {side: figure(side) for side in turn}
             pairs.append(tuple(figures[side] for side in sides))
     medians = map(statistics.median, zip(*pairs))
-    for whose, median in zip(("these", "the others"), medians):
+    for whose, median in zip(("this revision", "the other"), medians):
         line(f"{title}: {whose}", median, unit=unit)
     if unit != "1/s":
         pairs = [pair[::-1] for pair in pairs]
@@ -67,7 +67,7 @@ def compare(sides, title, figure, unit="1/s"):
 def run(sandbox):
     if AGAINST is None:
         return print("\nanother revision: skipped: BENCH_AGAINST names none")
-    print("\nthese programs and those of another revision, in turns; a ratio below 1 is worse than theirs")
+    print("\nthese programs and those of another revision, in turns; below 1 these are worse")
     sides = [sandbox.adopt(Side(programs, sandbox.folder(name))) for name, programs in (("new", BIN), ("old", AGAINST))]
     for side in sides:
         side.fill(ITEMS)
