@@ -37,6 +37,8 @@ final class UserShare {
   var heard = 0
   /// The number of the uid's refused clients that are still connected.
   var lingering = 0
+  /// The time at which the journal was last told of a client that found no room, in nanoseconds of `CLOCK_MONOTONIC`.
+  private var told: Int64?
 
   init(uid: UInt32, _ rate: RequestRate, among strangers: Strangers = Strangers(), isStranger: Bool = false) {
     self.uid = uid
@@ -71,6 +73,16 @@ final class UserShare {
     (answers.account, works.account) = new ? (strangers.answers, strangers.works) : own
     strangers.pendingBytes += new ? pendingBytes : -pendingBytes
     strangers.unreadBytes += new ? unreadBytes : -unreadBytes
+  }
+
+  // MARK: Words
+
+  /// Returns true when the journal may be told of a client that finds no room: once a minute, so that a program that
+  /// connects again and again does not fill it. `now` is in nanoseconds of `CLOCK_MONOTONIC`.
+  func mayTell(now: Int64) -> Bool {
+    if let told, now - told < 60_000_000_000 { return false }
+    told = now
+    return true
   }
 
   // MARK: Bytes

@@ -109,6 +109,7 @@ final class Assembly {
     door.obstacle = { [settings] in settings.obstacle }
     door.reload = { [unowned self] (caller) throws(Refusal) in try reload(for: caller) }
     door.sshAgent = { [ssh, isSystem] caller in isSystem ? nil : ssh.state(for: caller) }
+    door.canCountKeys = { [ssh, isSystem] line, then in isSystem || ssh.canCountKeys(line, otherwise: then) }
   }
 
   /// Has the Secret Service keep from a name that the vault itself needs, and tells the other door of it.

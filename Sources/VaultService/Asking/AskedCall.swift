@@ -17,13 +17,15 @@ package final class AskedCall {
     let about: About
     /// True while the client is connected and its process runs.
     let isStillAsking: () -> Bool
+    /// Returns false if the call cannot be made again now, and then runs the closure once that may be possible.
+    let isReady: (@escaping () -> Void) -> Bool
 
     package init(
       _ caller: Caller, _ patience: Patience, about: About, saying said: @escaping () -> Said,
-      isStillAsking: @escaping () -> Bool
+      isStillAsking: @escaping () -> Bool, isReady: @escaping (@escaping () -> Void) -> Bool = { _ in true }
     ) {
       (self.caller, self.patience, self.about) = (caller, patience, about)
-      (self.said, self.isStillAsking) = (said, isStillAsking)
+      (self.said, self.isStillAsking, self.isReady) = (said, isStillAsking, isReady)
     }
   }
 
@@ -187,15 +189,16 @@ package final class AskedCall {
     }
   }
 
-  /// Makes the call again, once all that decides about the caller is known: what came may be the grants.
+  /// Makes the call again, once all that decides about the caller is known, as what came may be the grants, and once
+  /// the door is ready for the call.
   private func takeUp(after event: Wait) {
     guard !isOver else { return }
     guard terms.isStillAsking() else { return callOff() }
-    let canDecide = asking.access.canDecide(about: terms.caller) { [weak self] in
+    let later: () -> Void = { [weak self] in
       guard let self else { return }
       asking.vault.waiting.turns?.wait(line) { [weak self] in self?.takeUp(after: event) }
     }
-    if canDecide { goOn(after: event) }
+    if asking.access.canDecide(about: terms.caller, otherwise: later), terms.isReady(later) { goOn(after: event) }
   }
 
   /// The nanoseconds for which the call may still wait for a person; nil for no limit.

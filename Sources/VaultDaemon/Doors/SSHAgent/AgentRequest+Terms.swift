@@ -39,4 +39,12 @@ extension AgentRequest {
       .work
     }
   }
+
+  /// True for a request whose answer needs the list of the items that are keys.
+  var listsKeys: Bool {
+    switch self {
+    case .list, .sign: true
+    case .add, .remove, .removeAll, .lock, .unlock, .bind, .query, .unknownExtension, .unsupported: false
+    }
+  }
 }

@@ -17,9 +17,12 @@ extension SSHAgentConnection {
   func handlerRemoved(context: ChannelHandlerContext) { (self.context, intake) = (nil, nil) }
 
   func channelActive(context: ChannelHandlerContext) {
-    guard peer.uid == door.owner, door.admits(self), let process = PeerProcess(at: socket, peer),
-      process.isAlive
-    else { return close() }
+    guard peer.uid == door.owner else { return close() }
+    guard door.admits(self) else {
+      if share.mayTell(now: door.vault.clock.monotonic()) { log("all connections wait for their answers") }
+      return close()
+    }
+    guard let process = PeerProcess(at: socket, peer), process.isAlive else { return close() }
     peerProcess = process
     var caller = Caller(peer, process, groups: socket.peerGroups(), door.clients.known)
     caller.door = .sshAgent

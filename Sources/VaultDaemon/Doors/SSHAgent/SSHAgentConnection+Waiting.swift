@@ -24,6 +24,8 @@ extension SSHAgentConnection {
         call,
         AskedCall.Terms(caller, .usual(door.vault.clock), about: about, saying: said) { [weak self] in
           self?.checkStillAsking() == true
+        } isReady: { [keys = door.keys, line = share.works] in
+          keys.canList(line, otherwise: $0)
         })
     }
     if let waiting { asked = waiting }

@@ -77,9 +77,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient 
     var left = Self.slice
     while !isAnswering, !isLockedMeanwhile, let count = frameCount {
       isAnswering = true
-      if let caller, !door.access.canDecide(about: caller, otherwise: { [weak self] in self?.handleLater(count) }) {
-        continue
-      }
+      if mustWait(count) { continue }
       guard left == 0 || !door.turns.mayGo(line(of: count)) else {
         left -= 1
         handle(count)
@@ -98,10 +96,22 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient 
     if isEnded, !isAnswering { close() }
   }
 
+  /// True if the first request cannot be handled yet, because nothing can be decided about its caller, or because the
+  /// keys that it needs are being read. It is then handled in a later turn.
+  private func mustWait(_ count: Int) -> Bool {
+    guard let caller else { return false }
+    let later: () -> Void = { [weak self] in self?.handleLater(count) }
+    if !door.access.canDecide(about: caller, otherwise: later) { return true }
+    guard door.isOn, !door.lock.isLocked, !door.keys.isCurrent, request(of: count)?.listsKeys == true else {
+      return false
+    }
+    return !door.keys.canList(share.works, otherwise: later)
+  }
+
   /// Handles the first request in the user's next turn.
   private func handleLater(_ count: Int) {
     door.turns.wait(line(of: count)) { [weak self] in
-      guard let self else { return }
+      guard let self, !mustWait(count) else { return }
       // An answer may be written before `handle` returns, while the request is still in the buffer.
       isProcessing = true
       handle(count)
@@ -115,12 +125,13 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient 
 
   /// The line in which the first request gets its turn, by its cost.
   private func line(of count: Int) -> Line {
-    // A lock may have wiped the request.
-    guard count <= AgentRequest.maximumFrame, inbound.count >= 4 + count else {
-      return share.line(of: AgentRequest.costOfUnreadable)
-    }
-    let cost = inbound.withBytes { bytes in (try? AgentRequest(bytes.extracting(4..<4 + count)))?.cost }
-    return share.line(of: cost ?? AgentRequest.costOfUnreadable)
+    share.line(of: request(of: count)?.cost ?? AgentRequest.costOfUnreadable)
+  }
+
+  /// The first request; nil if it cannot be read, or if a lock has wiped it.
+  private func request(of count: Int) -> AgentRequest? {
+    guard count <= AgentRequest.maximumFrame, inbound.count >= 4 + count else { return nil }
+    return inbound.withBytes { bytes in try? AgentRequest(bytes.extracting(4..<4 + count)) }
   }
 
   /// The size of the first request, once all of it is there, or once it is known to be too long. Ends the connection if
@@ -238,7 +249,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient 
     reply(.failure, outcome)
   }
 
-  private func log(_ reason: String) {
+  func log(_ reason: String) {
     door.vault.log.info("ssh-agent: process \(peer.pid) was refused: \(reason)")
   }
 

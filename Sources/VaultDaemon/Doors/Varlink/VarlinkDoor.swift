@@ -51,6 +51,8 @@ final class VarlinkDoor {
   }
   /// The state of the ssh-agent, for a caller; nil for the machine's vault.
   var sshAgent: (VaultService.Caller) -> Wire.SSHAgent? = { _ in nil }
+  /// Returns false if the ssh-agent's keys must be read before they are counted, and then runs the closure after that.
+  var canCountKeys: (Line, @escaping () -> Void) -> Bool = { _, _ in true }
   /// The Secret Service, for the methods about its name on the bus; nil for the machine's vault.
   weak var secrets: SecretServiceDoor?
 

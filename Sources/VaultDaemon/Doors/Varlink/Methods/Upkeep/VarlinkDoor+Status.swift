@@ -15,8 +15,19 @@ extension VarlinkDoor {
       return connection.reply(limitedStatus)
     }
     ways.methods(for: connection.caller.uid) { [unowned self] methods in
-      if isWanted { connection.reply(status(methods, for: connection.caller)) }
+      whenKeysAreRead(connection) { [unowned self] in
+        if isWanted { connection.reply(status(methods, for: connection.caller)) }
+      }
     }
+  }
+
+  /// Runs `work` now, or in a turn once the keys that the status counts have been read.
+  private func whenKeysAreRead(_ connection: VarlinkConnection, _ work: @escaping () -> Void) {
+    let line = connection.share.works
+    let later: () -> Void = { [weak self] in
+      self?.turns.wait(line) { [weak self] in self?.whenKeysAreRead(connection, work) }
+    }
+    if canCountKeys(line, later) { work() }
   }
 
   func reload(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
