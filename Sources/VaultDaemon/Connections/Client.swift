@@ -2,7 +2,8 @@
 protocol Client: AnyObject {
   /// The share of the client's uid.
   var share: UserShare { get }
-  /// The pid of the process that connected; 0 for a process that cannot be seen from here.
+  /// The pid of the process that connected. Connections that were left open by an ended process count as those of a
+  /// later process with its pid. Processes that cannot be seen from here have the pid 0 and count as one.
   var pid: Int32 { get }
   var standing: Room.Standing { get }
   /// The time at which the client last sent something, as ``Clients/heardNext()`` counts; its accept counts, too.
@@ -21,7 +22,9 @@ protocol Client: AnyObject {
 
 extension Client {
   /// The facts that decide if this connection must go.
-  var guest: Room.Guest { Room.Guest(id: ObjectIdentifier(self), process: pid, standing: standing, heard: heard) }
+  var guest: Room.Guest<Int32> {
+    Room.Guest(id: ObjectIdentifier(self), process: pid, standing: standing, heard: heard)
+  }
 
   var isRefused: Bool { false }
   func looksUrgent() -> Bool { false }

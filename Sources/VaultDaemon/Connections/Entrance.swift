@@ -27,7 +27,7 @@ final class Entrance<Connection: Client> {
     let share: UserShare
     var connections: [ObjectIdentifier: Connection] = [:]
     /// The connections that must go first, as they were last put in order. The very first is at the end of the list.
-    var leaving: [Room.Guest] = []
+    var leaving: [Room.Guest<Int32>] = []
     /// The number of the uid's connections when `leaving` was put in order.
     var ordered = 0
 
@@ -118,7 +118,7 @@ final class Entrance<Connection: Client> {
   }
 
   /// Takes out the first of a user's connections that must go.
-  private func next(of user: User) -> Room.Guest? {
+  private func next(of user: User) -> Room.Guest<Int32>? {
     while let guest = user.leaving.popLast() {
       // A connection that was heard since then has another place in the order.
       if let connection = user.connections[guest.id], connection.guest == guest { return guest }

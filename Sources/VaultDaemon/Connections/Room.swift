@@ -2,7 +2,7 @@
 ///
 /// The connection always belongs to the uid that holds most, so that no client of another uid pays for that uid. Of the
 /// uid's processes, the connection belongs to the one that holds most, so that the uid's other programs do not pay
-/// either.
+/// either. The clients of a bus, which is one user's, give way by the second rule alone.
 enum Room {
   /// The most bytes that the connections of one uid may have sent and that are not handled yet. One frame alone may
   /// have 2 MiB.
@@ -34,11 +34,10 @@ enum Room {
   }
 
   /// The facts about a connection that decide the choice.
-  struct Guest: Equatable {
+  struct Guest<Process: Hashable>: Equatable {
     var id: ObjectIdentifier
-    /// The pid of the process that connected. Connections that were left open by an ended process count as those of a
-    /// later process with its pid. Processes that cannot be seen from here have the pid 0 and count as one.
-    var process: Int32
+    /// The process that connected, or those that count as one process with it.
+    var process: Process
     var standing: Standing
     /// The time at which the connection last sent something, as an increasing number.
     var heard: Int
@@ -72,22 +71,28 @@ enum Room {
   /// connection of the lowest standing goes first, and of those the one that has been silent longest. Each process has
   /// one connection for an agent or an urgent call that does not count as one of its connections and goes last;
   /// otherwise a program that forks, or pretends to be several agents, would drive out an agent or a lock.
-  static func leaving(_ guests: some Sequence<Guest>) -> [Guest] {
-    // The connections of each process, from the one that stays longest.
-    let staying = guests.sorted { one, other in
-      (one.process, other.standing.rawValue, other.heard) < (other.process, one.standing.rawValue, one.heard)
-    }
-    var numbered: [(number: Int, guest: Guest)] = []
-    numbered.reserveCapacity(staying.count)
-    for guest in staying {
-      let last = numbered.last.flatMap { $0.guest.process == guest.process ? $0.number : nil }
-      let number = last ?? (guest.standing >= .urgent ? -1 : 0)
-      numbered.append((last == nil ? number : number + 1, guest))
+  static func leaving<Process>(_ guests: some Sequence<Guest<Process>>) -> [Guest<Process>] {
+    var numbered: [(number: Int, guest: Guest<Process>)] = []
+    for own in Dictionary(grouping: guests, by: \.process).values {
+      // From the one that stays longest.
+      let staying = own.sorted { one, other in
+        (other.standing.rawValue, other.heard) < (one.standing.rawValue, one.heard)
+      }
+      let first = staying.first.map { $0.standing >= .urgent ? -1 : 0 } ?? 0
+      for (number, guest) in staying.enumerated() { numbered.append((first + number, guest)) }
     }
     numbered.sort { one, other in
       (other.number, one.guest.standing.rawValue, one.guest.heard)
         < (one.number, other.guest.standing.rawValue, other.guest.heard)
     }
     return numbered.map(\.guest)
+  }
+
+  /// Returns what the holder with most holds: by number, or by another weight.
+  static func most<Held>(
+    _ all: some Sequence<Held>, of holder: (Held) -> some Hashable, by weight: ([Held]) -> Int = { $0.count }
+  ) -> [Held] {
+    Dictionary(grouping: all, by: holder).values.map { (held: $0, weight: weight($0)) }
+      .max { $0.weight < $1.weight }?.held ?? []
   }
 }

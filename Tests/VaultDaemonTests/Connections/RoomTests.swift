@@ -42,9 +42,9 @@ import Testing
   private let things = (0..<400).map { _ in Thing() }
 
   /// Makes guests of processes with these standings, each heard later than the one before it.
-  private func guests(_ all: (process: Int32, standing: Room.Standing)...) -> [Room.Guest] { guests(all) }
+  private func guests(_ all: (process: Int32, standing: Room.Standing)...) -> [Room.Guest<Int32>] { guests(all) }
 
-  private func guests(_ all: [(process: Int32, standing: Room.Standing)]) -> [Room.Guest] {
+  private func guests(_ all: [(process: Int32, standing: Room.Standing)]) -> [Room.Guest<Int32>] {
     all.indices.map { index in
       Room.Guest(
         id: ObjectIdentifier(things[index]), process: all[index].process, standing: all[index].standing, heard: index)
@@ -52,7 +52,7 @@ import Testing
   }
 
   /// The order in which guests go, as the numbers of when they were heard.
-  private func order(_ guests: [Room.Guest]) -> [Int] {
+  private func order(_ guests: [Room.Guest<Int32>]) -> [Int] {
     let order = Room.leaving(guests)
     // The order is the same however the guests are handed over.
     #expect(order == Room.leaving(guests.reversed()) && order == Room.leaving(guests.shuffled()))
@@ -63,7 +63,7 @@ import Testing
   func silent() {
     #expect(order(guests((1, .idle), (1, .idle), (1, .idle))) == [0, 1, 2])
     #expect(order(guests((1, .waiting), (1, .idle), (1, .waiting), (1, .idle))) == [1, 3, 0, 2])
-    #expect(Room.leaving([]).isEmpty)
+    #expect(order([]).isEmpty)
   }
 
   @Test("the process that has most gives way first, whatever waits on its connections and however late it was heard")
@@ -89,6 +89,14 @@ import Testing
       (1, .attending), (1, .attending), (1, .attending), (2, .attending), (3, .idle), (1, .urgent), (1, .idle))
     // Process 1 keeps the agent that was heard last, and its others are four connections.
     #expect(order(all) == [6, 5, 0, 4, 1, 2, 3])
+  }
+
+  @Test("of what several hold, that of the holder with most is found, by number or by weight") func held() {
+    let all = [(1, 10), (2, 1), (2, 2), (3, 30), (2, 3)]
+    #expect(Room.most(all, of: \.0).map(\.1) == [1, 2, 3])
+    let heaviest = Room.most(all, of: \.0) { $0.reduce(0) { $0 + $1.1 } }
+    #expect(heaviest.map(\.1) == [30])
+    #expect(Room.most([Int](), of: { $0 }).isEmpty)
   }
 
   @Test("however many come, each loser is of a process that has most, unless it is an agent's or a lock's")

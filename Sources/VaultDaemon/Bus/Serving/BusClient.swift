@@ -45,6 +45,9 @@ final class BusClient {
   /// True while nothing can be decided about the peer.
   var isUndecided = false
 
+  /// True if the connection is known and no call of it waits.
+  var isAtRest: Bool { calls.isEmpty && !isAnswering && peer != nil }
+
   init(_ name: String, at place: Int) { (self.name, self.place, heard) = (name, place, place) }
 
   /// Tells those who wait for the peer.

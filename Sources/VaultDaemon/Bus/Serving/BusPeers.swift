@@ -165,14 +165,19 @@ final class BusPeers {
       guard all.calls > limits.calls.ofAll || all.bytes > limits.bytes.ofAll else { return true }
       let isLong = all.bytes > limits.bytes.ofAll
       func weight(_ client: BusClient) -> Int { isLong ? client.load.bytes : client.load.calls }
-      let shares = byHolder(unknownApart: true).map { (clients: $0, weight: $0.reduce(0) { $0 + weight($1) }) }
-      let own = shares.first { $0.clients.contains { $0 === client } }?.weight ?? 0
-      let waiting = shares.filter { $0.clients.contains { !$0.calls.isEmpty } }
-      guard let most = waiting.max(by: { $0.weight < $1.weight }), most.weight > own else { return false }
+      func weight(_ clients: [BusClient]) -> Int { clients.reduce(0) { $0 + weight($1) } }
+      // Nothing can be taken from those whose calls are all begun.
+      let most = Room.most(known.values, of: holder(of:)) { clients in
+        clients.contains { !$0.calls.isEmpty } ? weight(clients) : 0
+      }
+      let own = holder(of: client)
+      guard most.contains(where: { !$0.calls.isEmpty }),
+        weight(most) > weight(known.values.filter { holder(of: $0) == own })
+      else { return false }
       // Once they have come to the half of their share, so that this is not done for each call.
-      let enough = max(1, most.weight / 2)
+      let enough = max(1, weight(most) / 2)
       var (given, leaving): (Int, [(BusRequest, BusClient)]) = (0, [])
-      for client in most.clients.sorted(by: { weight($0) > weight($1) }) {
+      for client in most.sorted(by: { weight($0) > weight($1) }) {
         while given < enough, let (last, _) = client.calls.popLast() {
           given += isLong ? last.size : 1
           leaving.append((last, client))
@@ -207,12 +212,9 @@ final class BusPeers {
     for client in held { if let peer = client.peer { schedule(client, peer) } }
   }
 
-  /// The connections by holders. Those whose processes are not known yet are one holder, or one each.
-  private func byHolder(unknownApart: Bool) -> [[BusClient]] {
-    let clients = Dictionary(grouping: known.values) { client in
-      client.peer.map { holder(of: $0) } ?? AnyHashable(unknownApart ? ObjectIdentifier(client) : nil)
-    }
-    return Array(clients.values)
+  /// Those who have one share with a connection; a connection whose process is not known yet has one of its own.
+  private func holder(of client: BusClient) -> AnyHashable {
+    client.peer.map { holder(of: $0) } ?? AnyHashable(ObjectIdentifier(client))
   }
 
   /// Has the next call of a connection answered in its line's next turn.
@@ -302,15 +304,22 @@ final class BusPeers {
   }
 
   /// The connection that gives way to another one: the one that was heard first among those for which nothing is kept,
-  /// or else among those of the holder that has most. Nil if no holder has more than one.
+  /// because it is asked about again at its next call; or else the first of the holder that has most, as in ``Room``.
+  /// Nil if no holder has more than one: then the newcomer is refused.
   private var leaving: BusClient? {
-    func first(_ clients: some Sequence<BusClient>) -> BusClient? { clients.min { $0.heard < $1.heard } }
-    func isAtRest(_ client: BusClient) -> Bool { client.calls.isEmpty && !client.isAnswering && client.peer != nil }
-    if let idle = first(known.values.filter { isAtRest($0) && $0.peer?.isKept == false }) { return idle }
-    guard let most = byHolder(unknownApart: false).max(by: { $0.count < $1.count }), most.count > 1 else { return nil }
-    // Of those that are not known yet, the latest gives way: the others' first calls wait already.
-    if let peerless = most.first, peerless.peer == nil { return most.max { $0.heard < $1.heard } }
-    return first(most.filter(isAtRest)) ?? first(most)
+    let idle = known.values.filter { $0.isAtRest && $0.peer?.isKept == false }
+    if let first = idle.min(by: { $0.heard < $1.heard }) { return first }
+    let guests = known.values.map { client in
+      // Those that are not known yet are one holder, of which the latest gives way: the others' first calls wait
+      // already.
+      Room.Guest(
+        id: ObjectIdentifier(client), process: client.peer.map { holder(of: $0) },
+        standing: client.isAtRest ? .idle : .waiting, heard: client.peer == nil ? -client.heard : client.heard)
+    }
+    guard let first = Room.leaving(guests).first, guests.count(where: { $0.process == first.process }) > 1 else {
+      return nil
+    }
+    return known.values.first { ObjectIdentifier($0) == first.id }
   }
 
   private func take(_ result: Result<BusMessage, BusError>, of client: BusClient) {

@@ -164,14 +164,10 @@ final class Portal {
   }
 
   private func makeRoom(in group: Int) throws(BusError) {
-    func oldest(of group: Int) -> PortalCall? {
-      calls.values.filter { $0.group == group }.min { $0.place < $1.place }
-    }
-    let counts = Dictionary(grouping: calls.values, by: \.group).mapValues(\.count)
-    if counts[group, default: 0] >= Self.mostOfOne { oldest(of: group)?.end(.failed) }
-    if calls.count >= most, let largest = counts.max(by: { $0.value < $1.value }) {
-      oldest(of: largest.key)?.end(.failed)
-    }
+    func endOldest(of calls: [PortalCall]) { calls.min { $0.place < $1.place }?.end(.failed) }
+    let own = calls.values.filter { $0.group == group }
+    if own.count >= Self.mostOfOne { endOldest(of: own) }
+    if calls.count >= most { endOldest(of: Room.most(calls.values, of: \.group)) }
     guard calls.count < most else { throw .tooMuch("too many requests wait") }
   }
 

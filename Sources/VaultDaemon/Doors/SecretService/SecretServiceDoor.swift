@@ -168,8 +168,7 @@ final class SecretServiceDoor: SecretHolder {
     if own.count >= Self.mostOfOne {
       closeOldest(of: own)
     } else if sessions.count >= Self.most {
-      let holders = Dictionary(grouping: sessions.values) { peers.holder(of: $0.peer) }
-      closeOldest(of: holders.values.max { $0.count < $1.count } ?? [])
+      closeOldest(of: Room.most(sessions.values) { peers.holder(of: $0.peer) })
     }
     let number = session.number
     sessions[number] = session
