@@ -9,8 +9,8 @@ internal import VaultStore
 struct SSHKeyList {
   /// The most names that are looked up again; if more items change at once, the list is read anew.
   static let mostChanged = 1024
-  /// The most items of a page, some of which may take long by themselves.
-  private static let page = 64
+  /// The most items of a page.
+  private static let page = 256
 
   private(set) var keys: [SSHKeys.Key] = []
   /// The row up to which the items have been read.
@@ -57,7 +57,7 @@ struct SSHKeyList {
   ) throws(VaultError) {
     keys.removeAll { changed.contains($0.name) }
     while let name = changed.first {
-      let (found, _) = try Self.find(query, in: .name(name), limit: 1, after: 0, items, keychain)
+      let (found, _) = try Self.find(query, in: .name(name), limit: 1, after: 0, items, keychain, until: end)
       changed.remove(name)
       // An item behind the place of the list is yet to be read.
       for (row, item) in found where isAtEnd || row <= last {
@@ -71,18 +71,21 @@ struct SSHKeyList {
   private mutating func readPage(
     _ query: Query, _ items: Items, _ keychain: Keychain, until end: Int64
   ) throws(VaultError) {
-    let (found, next) = try Self.find(query, in: .everything, limit: Self.page, after: last, items, keychain)
+    let (found, next) = try Self.find(
+      query, in: .everything, limit: Self.page, after: last, items, keychain, until: end)
     for (row, item) in found {
       if let key = SSHKeys.Key(item, row, items) { keys.append(key) }
       last = row
-      if items.vault.clock.monotonic() >= end { return }
+      // To read a public half from a key takes long.
+      if item.publicKey == nil, items.vault.clock.monotonic() >= end { return }
     }
     if let next { last = next } else { isAtEnd = true }
   }
 
   /// Returns the first items after a row that match a query, with their rows.
   private static func find(
-    _ query: Query, in area: SearchArea, limit: Int, after: Int64, _ items: Items, _ keychain: Keychain
+    _ query: Query, in area: SearchArea, limit: Int, after: Int64, _ items: Items, _ keychain: Keychain,
+    until end: Int64
   ) throws(VaultError) -> (items: [(row: Int64, item: ItemInfo)], next: Int64?) {
     var row: Int64 = 0
     var rows: [Int64] = []
@@ -94,6 +97,8 @@ struct SSHKeyList {
     } isPassedOver: {
       row = $0
       return false
+    } isTimeUp: {
+      items.vault.clock.monotonic() >= end
     }
     return (zip(rows, found).map { (row: $0, item: $1) }, next)
   }

@@ -94,7 +94,7 @@ package final class SSHKeys: SecretHolder {
   /// Reads on until the list is current or the time is up, and returns the keys that have been read.
   private func read(_ keychain: Keychain, until end: Int64) throws(Refusal) -> [Key] {
     if list.isCurrent { return list.keys }
-    // What is done to read may itself announce a change. The list is then read anew.
+    // A reading may itself cause an event that announces a change. The list is then read anew.
     var reading = SSHKeyList()
     swap(&reading, &list)
     let before = changes

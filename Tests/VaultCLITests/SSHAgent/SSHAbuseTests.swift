@@ -107,6 +107,42 @@ import VaultTesting
     }
   }
 
+  @Test("the many keys that a list needs are read while others are served, and all answers keep their order")
+  func manyKeys() throws {
+    try withAgent { sandbox, own in
+      // More than are read in one turn.
+      let setting = try sandbox.client()
+      func add(_ number: Int) throws {
+        let key: [String: Any] = ["name": "many/\(number)", "use": "ssh", "generate": ["style": "ed25519"]]
+        #expect(try setting.call("Set", key).error == nil, "\(number)")
+      }
+      for number in 0..<1000 { try add(number) }
+      let bodies: [[UInt8]] = [.list, .unknown, .sign(own, .login(own, .zeros(32))), .list]
+      let codes: [UInt8] = [12, 5, 14, 12]
+      for round in 0..<5 {
+        // A lock and an unlock drop the list. One that does not stay for its answer has the list read, too.
+        try sandbox.must(["lock"])
+        try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+        try sandbox.join().ask(.list)
+        let clients = try (0..<4).map { _ in try sandbox.join() }
+        for client in clients { client.send(bodies.flatMap { [UInt8].string($0) }) }
+        try add(1000 + round)
+        for client in clients { for code in codes { #expect(try client.code() == code, "\(round)") } }
+        #expect(try sandbox.join().keys().count == 1002 + round)
+        #expect(try sandbox.must(["status"]).contains("; offers \(1002 + round) keys"))
+      }
+      // A lock in the middle of it ends the requests that wait.
+      let client = try sandbox.join()
+      client.send(bodies.flatMap { [UInt8].string($0) })
+      client.finishSending()
+      try sandbox.must(["lock"])
+      var answered: [UInt8] = []
+      while let code = try client.code() { answered.append(code) }
+      #expect(answered.count <= 4 && zip(answered, codes).allSatisfy { $0 == $1 || $0 == 5 }, "\(answered)")
+      #expect(try sandbox.join().keys().count == 1006)
+    }
+  }
+
   @Test("one that closes its half behind many requests gets every answer") func halfClosed() throws {
     try withAgent { sandbox, own in
       let bodies: [[UInt8]] = [.list, .sign(own, .login(own, .zeros(32))), .unknown + .zeros(1000)]
@@ -162,6 +198,18 @@ import VaultTesting
       let gone = clients.count { $0.receiveWithoutWaiting() == nil }
       #expect(clients.count - 128 <= gone && gone <= clients.count - 32)
     }
+  }
+
+  @Test("one that finds no room is turned away, which the journal says once a minute") func full() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    // So few files leave no room for a single SSH program.
+    let limited = ["/usr/bin/prlimit", "--nofile=64:64", Sandbox.path(of: "vaultd")]
+    try sandbox.startDaemon(config: sshAgentOn, through: limited)
+    for _ in 0..<5 { #expect(try sandbox.join().receive(count: 1) == nil) }
+    let line = "was refused: all connections wait for their answers"
+    try wait(for: "the line") { sandbox.daemonLog.contains(line) }
+    #expect(sandbox.daemonLog.split(separator: "\n").count { $0.contains(line) } == 1, "\(sandbox.daemonLog)")
   }
 
   @Test("what is sent at once by one that does not stay for the answers harms nobody") func leaving() throws {

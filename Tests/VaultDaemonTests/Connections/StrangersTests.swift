@@ -29,6 +29,14 @@ import Testing
     #expect(one.pendingTogether == 10 && one.unreadTogether == 200)
   }
 
+  @Test("tell the journal once a minute each of a client that finds no room") func told() {
+    let (one, other) = (share(1), share(2))
+    let minute: Int64 = 60_000_000_000
+    #expect(one.mayTell(now: 5) && !one.mayTell(now: 5) && !one.mayTell(now: 4 + minute))
+    #expect(other.mayTell(now: 6))
+    #expect(one.mayTell(now: 5 + minute) && !one.mayTell(now: 6 + minute))
+  }
+
   @Test("do not fill the memory with closed connections that wait to be freed") func closed() {
     let clients = Clients(owner: 0, clock: .system, openFiles: OpenFiles(limit: 1024), Configuration())
     #expect((0..<1000).count { _ in clients.putsOffFreeing() } == 64)

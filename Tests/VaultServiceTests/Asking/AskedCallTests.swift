@@ -11,6 +11,10 @@ import VaultModel
     private(set) var events: [Wait?] = []
     private(set) var refusals: [Refusal] = []
     var isConnected = true
+    /// True while the door is not ready for the call.
+    var isBlocked = false
+    /// Has the call made again, once the door is ready.
+    private(set) var whenReady: (() -> Void)?
     private(set) var call: AskedCall?
     private(set) var isWaiting = false
     private let last: () throws(Refusal) -> Wait?
@@ -31,7 +35,11 @@ import VaultModel
       } kept: {
         let terms = AskedCall.Terms(
           caller, patience, about: about, saying: { Said(purpose: "to work") },
-          isStillAsking: { [unowned self] in isConnected })
+          isStillAsking: { [unowned self] in isConnected },
+          isReady: { [unowned self] then in
+            if isBlocked { whenReady = then }
+            return !isBlocked
+          })
         return AskedCall(terms, in: asking, Line(of: caller.uid)) { [unowned self] event throws(Refusal) in
           try answer(event)
         } refuse: { [unowned self] in
@@ -91,6 +99,22 @@ import VaultModel
     stand.vault.waiting.go(.signature(3)) { true }
     stand.rooms.run()
     #expect(asked.events == [nil, .confirmation("k"), .signature(3)] && asked.refusals.isEmpty)
+  }
+
+  @Test("is made again only when its door is ready, unless it has ended by then", arguments: [false, true])
+  func ready(ends: Bool) throws {
+    let stand = try AttendanceStand()
+    let asked = try Asked(stand, [.signature(3)], Self.soon(stand, asks: true))
+    asked.isBlocked = true
+    stand.vault.waiting.go(.signature(3)) { true }
+    stand.rooms.run()
+    #expect(asked.events == [nil])
+    let whenReady = try #require(asked.whenReady)
+    if ends { asked.call?.callOff() }
+    asked.isBlocked = false
+    whenReady()
+    stand.rooms.run()
+    #expect(asked.events == (ends ? [nil] : [nil, .signature(3)]) && asked.refusals.isEmpty)
   }
 
   @Test("without an agent: is refused if it waits for one, and waits on if anybody may unlock the vault") func nobody()
