@@ -105,7 +105,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient 
     guard door.isOn, !door.lock.isLocked, !door.keys.isCurrent, request(of: count)?.listsKeys == true else {
       return false
     }
-    return !door.keys.canList(share.works, otherwise: later)
+    return !door.turns.charge(share.works) { door.keys.canList(share.works, otherwise: later) }
   }
 
   /// Handles the first request in the user's next turn.
