@@ -64,7 +64,7 @@ $(FUZZ)/VaultDaemon.o: Tests/Fuzz/fuzz.mk Sources/VaultDaemon/Main/Settings/Conf
 FUZZ_BUS := $(FUZZ)/bus
 FUZZ_BUS_SWIFTC := $(FUZZ_SWIFTC:swiftc=swiftc -I $(FUZZ_BUS)) -I Sources/CSystemd
 FUZZ_DOOR := $(filter-out %+Standing.swift,$(wildcard Sources/VaultDaemon/Doors/SecretService/*.swift)) \
-  $(patsubst %,Sources/VaultDaemon/Connections/%.swift,CallCost Plaintext Room) \
+  $(patsubst %,Sources/VaultDaemon/Connections/%.swift,CallCost Plaintext) \
   Tests/Fuzz/Bus/Surroundings.swift \
   $(patsubst %,Sources/VaultDaemon/Bus/Messages/%.swift,BusError BusMessage BusMessage+Detached BusWriter) \
   $(patsubst %,Sources/VaultDaemon/Bus/Serving/%.swift,BusInterface BusIntrospection BusObjects BusPeer BusProperties \

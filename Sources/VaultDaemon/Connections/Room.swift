@@ -87,12 +87,4 @@ enum Room {
     }
     return numbered.map(\.guest)
   }
-
-  /// Returns what the holder with most holds: by number, or by another weight.
-  static func most<Held>(
-    _ all: some Sequence<Held>, of holder: (Held) -> some Hashable, by weight: ([Held]) -> Int = { $0.count }
-  ) -> [Held] {
-    Dictionary(grouping: all, by: holder).values.map { (held: $0, weight: weight($0)) }
-      .max { $0.weight < $1.weight }?.held ?? []
-  }
 }

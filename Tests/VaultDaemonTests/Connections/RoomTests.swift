@@ -91,14 +91,6 @@ import Testing
     #expect(order(all) == [6, 5, 0, 4, 1, 2, 3])
   }
 
-  @Test("of what several hold, that of the holder with most is found, by number or by weight") func held() {
-    let all = [(1, 10), (2, 1), (2, 2), (3, 30), (2, 3)]
-    #expect(Room.most(all, of: \.0).map(\.1) == [1, 2, 3])
-    let heaviest = Room.most(all, of: \.0) { $0.reduce(0) { $0 + $1.1 } }
-    #expect(heaviest.map(\.1) == [30])
-    #expect(Room.most([Int](), of: { $0 }).isEmpty)
-  }
-
   @Test("however many come, each loser is of a process that has most, unless it is an agent's or a lock's")
   func always() {
     var random = SystemRandomNumberGenerator()

@@ -64,7 +64,7 @@ extension BusPeers {
       func weight(_ client: BusClient) -> Int { isLong ? client.load.bytes : client.load.calls }
       func weight(_ clients: [BusClient]) -> Int { clients.reduce(0) { $0 + weight($1) } }
       // Nothing can be taken from those whose calls are all begun.
-      let most = Room.most(known.values, of: holder(of:)) { clients in
+      let most = known.values.ofHolderWithMost(holder(of:)) { clients in
         clients.contains { !$0.calls.isEmpty } ? weight(clients) : 0
       }
       let own = holder(of: client)

@@ -167,7 +167,7 @@ final class Portal {
     func endOldest(of calls: [PortalCall]) { calls.min { $0.place < $1.place }?.end(.failed) }
     let own = calls.values.filter { $0.group == group }
     if own.count >= Self.mostOfOne { endOldest(of: own) }
-    if calls.count >= most { endOldest(of: Room.most(calls.values, of: \.group)) }
+    if calls.count >= most { endOldest(of: calls.values.ofHolderWithMost(\.group)) }
     guard calls.count < most else { throw .tooMuch("too many requests wait") }
   }
 

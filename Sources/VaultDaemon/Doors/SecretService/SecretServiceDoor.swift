@@ -168,7 +168,7 @@ final class SecretServiceDoor: SecretHolder {
     if own.count >= Self.mostOfOne {
       closeOldest(of: own)
     } else if sessions.count >= Self.most {
-      closeOldest(of: Room.most(sessions.values) { peers.holder(of: $0.peer) })
+      closeOldest(of: sessions.values.ofHolderWithMost { peers.holder(of: $0.peer) })
     }
     let number = session.number
     sessions[number] = session

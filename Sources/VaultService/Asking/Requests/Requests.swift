@@ -81,10 +81,9 @@ final class Requests: SecretHolder {
       guard pending.count >= Self.most else { return }
       // If several have equally many, the strangers lose one.
       let (strangers, others) = (pending.filter(\.isOfStranger), pending.filter { !$0.isOfStranger })
-      let party = Dictionary(grouping: others, by: \.target.subject).values.max { $0.count < $1.count } ?? []
-      let most = strangers.count >= party.count ? strangers : party
-      let counts = Dictionary(grouping: most, by: \.target.subject).mapValues(\.count)
-      victim = counts.max { $0.value < $1.value }?.key ?? subject
+      let party = others.ofHolderWithMost(\.target.subject)
+      let most = strangers.count >= party.count ? strangers.ofHolderWithMost(\.target.subject) : party
+      victim = most.first?.target.subject ?? subject
     }
     if let oldest = pending.first(where: { $0.target.subject == victim }) { drop(oldest.number, .dropped) }
   }
