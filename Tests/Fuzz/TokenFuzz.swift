@@ -86,7 +86,8 @@ private func checkList(_ bytes: RawSpan) -> Bool {
 private func checkToken(_ bytes: RawSpan) -> Bool {
   do throws(TokenFault) {
     let token = try JSONWebToken(parsing: bytes)
-    for algorithm in JSONWebToken.Algorithm.allCases { check(token, algorithm) }
+    let schemes = KeyType.allCases.compactMap(\.facts.tokenScheme)
+    for algorithm in schemes.map(JSONWebToken.Algorithm.scheme) + [.hs256] { check(token, algorithm) }
     return true
   } catch {
     precondition(error.code == .malformed && Printable.isPlain(error.reason))

@@ -29,32 +29,50 @@ public enum SignatureScheme: String, CaseIterable, Sendable {
     /// The name of the algorithm in SSH (RFC 8709 section 6, RFC 5656 section 3.1.2, RFC 8332 section 3); nil for a
     /// scheme that SSH does not use.
     public let sshName: String?
+    /// The flag by which an SSH agent's client asks for the scheme (RFC 9987 section 3.6.1); 0 for the only scheme of a
+    /// type in SSH, which needs no flag.
+    public let agentFlag: UInt32
+    /// The sizes of a signature in bytes, as in JSON Web Signatures.
+    public let signatureCounts: ClosedRange<Int>
 
     fileprivate init(
-      _ keyType: KeyType, _ hash: SignatureHash, _ encoding: Encoding, jose joseName: String, ssh sshName: String? = nil
+      _ keyType: KeyType, _ hash: SignatureHash, _ encoding: Encoding, jose joseName: String,
+      ssh sshName: String? = nil, flag agentFlag: UInt32 = 0, counts signatureCounts: ClosedRange<Int>
     ) {
       (self.keyType, self.hash, self.encoding) = (keyType, hash, encoding)
-      (self.joseName, self.sshName) = (joseName, sshName)
+      (self.joseName, self.sshName, self.agentFlag) = (joseName, sshName, agentFlag)
+      self.signatureCounts = signatureCounts
     }
   }
 
   public var facts: Facts {
     switch self {
-    case .ed25519: Facts(.ed25519, .sha512, .message, jose: "EdDSA", ssh: "ssh-ed25519")
-    case .ecdsaSHA256: Facts(.p256, .sha256, .ecdsa, jose: "ES256", ssh: "ecdsa-sha2-nistp256")
-    case .ecdsaSHA384: Facts(.p384, .sha384, .ecdsa, jose: "ES384", ssh: "ecdsa-sha2-nistp384")
-    case .ecdsaSHA512: Facts(.p521, .sha512, .ecdsa, jose: "ES512", ssh: "ecdsa-sha2-nistp521")
-    case .rsaPKCS1SHA256: Facts(.rsa, .sha256, .pkcs1, jose: "RS256", ssh: "rsa-sha2-256")
-    case .rsaPKCS1SHA384: Facts(.rsa, .sha384, .pkcs1, jose: "RS384")
-    case .rsaPKCS1SHA512: Facts(.rsa, .sha512, .pkcs1, jose: "RS512", ssh: "rsa-sha2-512")
-    case .rsaPSSSHA256: Facts(.rsa, .sha256, .pss, jose: "PS256")
-    case .rsaPSSSHA384: Facts(.rsa, .sha384, .pss, jose: "PS384")
-    case .rsaPSSSHA512: Facts(.rsa, .sha512, .pss, jose: "PS512")
+    case .ed25519: Facts(.ed25519, .sha512, .message, jose: "EdDSA", ssh: "ssh-ed25519", counts: 64...64)
+    case .ecdsaSHA256: Facts(.p256, .sha256, .ecdsa, jose: "ES256", ssh: "ecdsa-sha2-nistp256", counts: 64...64)
+    case .ecdsaSHA384: Facts(.p384, .sha384, .ecdsa, jose: "ES384", ssh: "ecdsa-sha2-nistp384", counts: 96...96)
+    case .ecdsaSHA512: Facts(.p521, .sha512, .ecdsa, jose: "ES512", ssh: "ecdsa-sha2-nistp521", counts: 132...132)
+    case .rsaPKCS1SHA256:
+      Facts(.rsa, .sha256, .pkcs1, jose: "RS256", ssh: "rsa-sha2-256", flag: 2, counts: 256...1024)
+    case .rsaPKCS1SHA384: Facts(.rsa, .sha384, .pkcs1, jose: "RS384", counts: 256...1024)
+    case .rsaPKCS1SHA512:
+      Facts(.rsa, .sha512, .pkcs1, jose: "RS512", ssh: "rsa-sha2-512", flag: 4, counts: 256...1024)
+    case .rsaPSSSHA256: Facts(.rsa, .sha256, .pss, jose: "PS256", counts: 256...1024)
+    case .rsaPSSSHA384: Facts(.rsa, .sha384, .pss, jose: "PS384", counts: 256...1024)
+    case .rsaPSSSHA512: Facts(.rsa, .sha512, .pss, jose: "PS512", counts: 256...1024)
     }
   }
 
+  /// The schemes that SSH uses. If an agent's flags ask for two, the first one counts, as in OpenSSH's agent.
+  public static let ofSSH: [SignatureScheme] = allCases.filter { $0.facts.sshName != nil }
+
   /// The type of key that the scheme is for.
   public var keyType: KeyType { facts.keyType }
+
+  /// The scheme with that name in SSH; nil for any other name.
+  public init?(sshName: String) {
+    guard let scheme = Self.ofSSH.first(where: { $0.facts.sshName == sshName }) else { return nil }
+    self = scheme
+  }
 
   /// The scheme with that name in JSON Web Algorithms; nil for any other name.
   public init?(joseName: String) {

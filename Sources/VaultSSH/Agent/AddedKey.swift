@@ -30,15 +30,14 @@ public struct AddedKey: Hashable, Sendable {
   private static func skipFields(
     of type: String, _ reader: inout SSHReader, _ frame: RawSpan
   ) throws(SSHFormatError) {
-    let curve = "ecdsa-sha2-"
     switch KeyType(sshName: type)?.facts.family {
     case .ed25519:
       // The public key, and then the seed with the public key after it.
       guard try reader.string(frame).count == 32, try reader.string(frame).count == 64 else {
         throw SSHFormatError("an Ed25519 key is of the wrong size")
       }
-    case .curve:
-      guard try reader.text(frame, atMost: 16) == type.dropFirst(curve.count) else {
+    case .curve(let curve):
+      guard try reader.text(frame, atMost: 16) == curve.facts.sshName else {
         throw SSHFormatError("an ECDSA key is of another curve than its type")
       }
       _ = try reader.string(frame)

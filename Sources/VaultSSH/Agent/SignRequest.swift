@@ -1,3 +1,4 @@
+internal import VaultModel
 internal import VaultSigning
 
 /// A request to sign (RFC 9987, type 13): the key, the data and the flags.
@@ -16,9 +17,9 @@ public struct SignRequest: Hashable, Sendable {
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// An RSA key signs with `rsa-sha2-256` (RFC 8332). If both flags are set, OpenSSH's agent uses this one.
-    public static let rsaSHA256 = Flags(rawValue: 2)
+    public static let rsaSHA256 = Flags(rawValue: SignatureScheme.rsaPKCS1SHA256.facts.agentFlag)
     /// An RSA key signs with `rsa-sha2-512` (RFC 8332).
-    public static let rsaSHA512 = Flags(rawValue: 4)
+    public static let rsaSHA512 = Flags(rawValue: SignatureScheme.rsaPKCS1SHA512.facts.agentFlag)
   }
 
   init(_ reader: inout SSHReader, _ frame: RawSpan) throws(SSHFormatError) {

@@ -51,9 +51,8 @@ extension UserAuthentication {
   /// Throws unless the login uses the key that is to sign, in the way that the request asks for.
   fileprivate func check(_ request: SignRequest) throws(SSHFormatError) {
     guard signer == request.key else { throw SSHFormatError("the login is by another key than is to sign") }
-    let wanted: SignRequest.Flags? =
-      algorithm.hasPrefix("rsa-sha2-256") ? .rsaSHA256 : algorithm.hasPrefix("rsa-sha2-512") ? .rsaSHA512 : nil
-    if let wanted, request.flags.intersection([.rsaSHA256, .rsaSHA512]) != wanted {
+    let wanted = SignRequest.Flags(rawValue: scheme.facts.agentFlag)
+    if !wanted.isEmpty, request.flags.intersection([.rsaSHA256, .rsaSHA512]) != wanted {
       throw SSHFormatError("the login names another algorithm than is asked for")
     }
   }

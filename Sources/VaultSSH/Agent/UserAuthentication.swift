@@ -1,3 +1,4 @@
+internal import VaultModel
 public import VaultSigning
 
 /// The data that a client signs to log in to a server (RFC 4252 section 7, and OpenSSH's host-bound form).
@@ -13,6 +14,8 @@ public struct UserAuthentication: Hashable, Sendable {
   /// The algorithm of the signature, such as `rsa-sha2-256`, or of a
   /// certificate, such as `rsa-sha2-256-cert-v01@openssh.com`.
   public let algorithm: String
+  /// The scheme of the signature.
+  let scheme: SignatureScheme
   /// The blob of the key or of its certificate, as the server receives it.
   public let key: [UInt8]
   /// The blob of the plain key that signs: ``key``, or the key in that certificate. The caller must check that this is
@@ -50,24 +53,22 @@ public struct UserAuthentication: Hashable, Sendable {
     algorithm = try reader.text(data, atMost: 64)
     key = try reader.array(data)
     signer = try KeyBlob.plain(key)
-    try Self.check(algorithm, fits: try KeyBlob.type(key))
+    scheme = try Self.scheme(algorithm, of: try KeyBlob.type(key))
     hostKey = method == Self.hostBoundMethod ? try reader.array(data) : nil
     if let hostKey { _ = try KeyBlob.type(hostKey) }
     try reader.finish()
   }
 
-  /// Checks that the algorithm fits the key's type. RSA keys have algorithms of their own (RFC 8332); for other keys
-  /// the algorithm has the name of the type.
-  private static func check(_ algorithm: String, fits type: String) throws(SSHFormatError) {
-    let isFitting =
-      switch type {
-      case "ssh-rsa": ["rsa-sha2-256", "rsa-sha2-512"].contains(algorithm)
-      case "ssh-rsa" + KeyBlob.certificateSuffix:
-        ["rsa-sha2-256", "rsa-sha2-512"].contains { $0 + KeyBlob.certificateSuffix == algorithm }
-      default: algorithm == type
-      }
-    guard isFitting else {
+  /// The scheme that an algorithm names, which must fit the key's type. RSA keys have algorithms of their own (RFC
+  /// 8332); for other keys the algorithm has the name of the type. An algorithm for a certificate ends like its type.
+  private static func scheme(_ algorithm: String, of type: String) throws(SSHFormatError) -> SignatureScheme {
+    let suffix = type.hasSuffix(KeyBlob.certificateSuffix) ? KeyBlob.certificateSuffix : ""
+    func plain(_ name: String) -> String { suffix.isEmpty ? name : String(name.dropLast(suffix.count)) }
+    guard algorithm.hasSuffix(suffix), let scheme = SignatureScheme(sshName: plain(algorithm)),
+      scheme.keyType == KeyType(sshName: plain(type))
+    else {
       throw SSHFormatError(algorithm == type ? "RSA with SHA-1 is too weak" : "the algorithm does not fit the key")
     }
+    return scheme
   }
 }

@@ -94,7 +94,7 @@ extension Items {
 
   /// A key as JSON Web Key; for a key that signs tokens, with its name in tokens.
   private static func jwk(_ key: PublicKey, of item: ItemInfo) -> String {
-    guard item.use == .jwt, let algorithm = JSONWebToken.Algorithm(key.type) else { return key.jwk }
-    return #"{"alg":"\#(algorithm.rawValue)","kid":"\#(key.jwkThumbprint)","use":"sig","# + key.jwk.dropFirst()
+    guard item.use == .jwt, let scheme = key.type.facts.tokenScheme else { return key.jwk }
+    return #"{"alg":"\#(scheme.facts.joseName)","kid":"\#(key.jwkThumbprint)","use":"sig","# + key.jwk.dropFirst()
   }
 }

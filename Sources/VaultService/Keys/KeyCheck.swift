@@ -36,7 +36,7 @@ enum KeyCheck {
         return nil
       }
       let key = try read(value).publicKey
-      guard JSONWebToken.Algorithm(key.type) != nil else {
+      guard key.type.facts.tokenScheme != nil else {
         throw ValueError(reason: "tokens are signed with Ed25519, P-256 or RSA, or with plain bytes by HS256")
       }
       return key.sshBlob

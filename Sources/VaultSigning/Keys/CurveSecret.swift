@@ -1,3 +1,5 @@
+internal import VaultModel
+
 /// The private scalar of a key on a curve, in secure memory.
 struct CurveSecret: ~Copyable {
   let curve: Curve

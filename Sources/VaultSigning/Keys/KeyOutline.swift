@@ -24,7 +24,7 @@ public struct KeyOutline: Hashable, Sendable {
 
   private init(_ type: KeyType, bits: Int) {
     self.type = type
-    isLarge = type == .rsa && bits > PublicKey.mostBitsAtOnce
+    isLarge = bits > type.facts.mostBitsAtOnce
   }
 
   /// Runs in a frame of its own, so that all its traces lie below the frame that wipes them.

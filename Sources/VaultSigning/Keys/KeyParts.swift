@@ -1,3 +1,5 @@
+internal import VaultModel
+
 /// The places of the parts of a private key within one of its encodings, as a parser found them.
 struct KeyParts {
   /// The places of the private numbers.

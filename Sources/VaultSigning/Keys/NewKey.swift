@@ -1,5 +1,6 @@
 internal import CGcrypt
 public import VaultCore
+internal import VaultModel
 
 /// New keys, made in secure memory.
 public enum NewKey {
@@ -12,7 +13,7 @@ public enum NewKey {
 
   /// The sizes of new RSA keys in bits: from the size that NIST (SP 800-57 part 1) considers sufficient beyond 2030 to
   /// the largest usable one.
-  public static let rsaBits = 3072...PublicKey.rsaBits.upperBound
+  public static let rsaBits = KeyType.rsa.facts.newSizes
 
   /// The PEM text of a new key in PKCS #8; see ``key(_:)``.
   public static func make(_ kind: Kind) throws(SigningError) -> SecureBytes { try key(kind).pkcs8() }

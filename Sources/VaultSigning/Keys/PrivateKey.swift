@@ -51,8 +51,8 @@ public struct PrivateKey: ~Copyable, Sendable {
   /// Ed25519 signature made with a wrong public key reveals the private key. So `publicKey` must come from a place that
   /// only this program can write.
   public init(_ text: RawSpan, trusting publicKey: PublicKey) throws(KeyError) {
-    // Without checks, reading an Ed25519 key takes no more stack than a call.
-    defer { Stack.wipe(publicKey.type == .ed25519 ? Stack.call : Stack.job) }
+    // Without checks, reading a key for libsodium takes no more stack than a call.
+    defer { Stack.wipe(publicKey.type.facts.library == .sodium ? Stack.call : Stack.job) }
     self = try Self.read(text, trusting: publicKey)
   }
 

@@ -57,7 +57,7 @@ extension PublicKey {
     while start < text.byteCount {
       let end = text.first(UInt8(ascii: "\n"), from: start)
       defer { start = end + 1 }
-      guard Self.lineTypes.contains(where: { text.hasBytes($0, at: start) }) else { continue }
+      guard Self.lineTypes.contains(where: { text.isEqual(start..<min(start + $0.count, end), $0) }) else { continue }
       let line = String(decoding: text.array(start..<end), as: UTF8.self)
       // Text that only looks like such a line says nothing of a key.
       if let other = try? PublicKey(openSSH: line), other != self { throw .mismatched }
@@ -65,7 +65,7 @@ extension PublicKey {
   }
 
   /// The beginnings of such lines. A line of another type may belong to the key, as a certificate of it does.
-  private static let lineTypes: [StaticString] = ["ssh-ed25519 ", "ssh-rsa ", "ecdsa-sha2-nistp"]
+  private static let lineTypes = KeyType.allCases.map { Array("\($0.facts.sshName) ".utf8) }
 
   /// True if the certificate is, or may be, for this key.
   private func isOf(certificate block: PEMBlock, in text: RawSpan) throws(KeyError) -> Bool {

@@ -16,10 +16,6 @@ public struct PublicKey: Hashable, Sendable {
 
   let form: Form
 
-  /// The allowed sizes of an RSA modulus in bits. A smaller modulus can be factored at great expense; a larger
-  /// one only costs time.
-  public static let rsaBits = 2048...8192
-
   /// Checks the numbers: a point must lie on its curve, and an RSA key must have a usual size and exponent.
   ///
   /// Any 32 bytes are accepted as an Ed25519 key; with bytes that are not a key, every verification fails.
@@ -34,7 +30,7 @@ public struct PublicKey: Hashable, Sendable {
       }
     case .rsa(let modulus, let exponent):
       let bits = Self.bitCount(modulus)
-      guard Self.rsaBits.contains(bits) else { throw .size(bits: bits) }
+      guard KeyType.rsa.facts.sizes.contains(bits) else { throw .size(bits: bits) }
       guard modulus.last.map({ $0 & 1 }) == 1 else { throw .damaged("an RSA modulus is even") }
       // Larger exponents would make a verification as slow as a signature; OpenSSL has the same limit.
       guard exponent.count <= 8, exponent.last.map({ $0 & 1 }) == 1, exponent != [1] else {
@@ -62,12 +58,8 @@ public struct PublicKey: Hashable, Sendable {
     }
   }
 
-  /// The size in bits of the largest RSA key that signs in the process that answers callers; a signature with a larger
-  /// key would keep other callers waiting too long.
-  static let mostBitsAtOnce = 2048
-
-  /// True for an RSA key above 2,048 bits, whose signatures another process computes.
-  public var isLarge: Bool { type == .rsa && bitCount > Self.mostBitsAtOnce }
+  /// True for a key whose signatures another process computes: an RSA key above 2,048 bits.
+  public var isLarge: Bool { bitCount > type.facts.mostBitsAtOnce }
 
   private static func bitCount(_ digits: [UInt8]) -> Int {
     8 * digits.count - (digits.first?.leadingZeroBitCount ?? 0)

@@ -9,14 +9,14 @@ public struct ECDSASignature: Hashable, Sendable {
 
   /// Takes r followed by s; nil for another length than the type's, or for a type without ECDSA.
   public init?(_ bytes: [UInt8], _ type: KeyType) {
-    guard let curve = Curve(type), bytes.count == 2 * curve.count else { return nil }
+    guard case .curve(let curve) = type.facts.family, bytes.count == 2 * curve.count else { return nil }
     self.bytes = bytes
   }
 
   /// Reads DER; nil for any other form than the only one that DER allows, for a number that is 0 or longer than the
   /// type's, and for bytes after the end.
   public init?(der: [UInt8], _ type: KeyType) {
-    guard let curve = Curve(type) else { return nil }
+    guard case .curve(let curve) = type.facts.family else { return nil }
     let der = unsafe der.span.bytes  // Bytes have no padding.
     var whole = DERCursor(der.byteOffsets)
     guard let sequence = whole.take(DERTag.sequence, in: der), whole.isAtEnd else { return nil }
@@ -40,12 +40,4 @@ public struct ECDSASignature: Hashable, Sendable {
 
   /// The DER encoding.
   public var der: [UInt8] { DER.element(DERTag.sequence, DER.unsigned(r) + DER.unsigned(s)) }
-}
-
-extension Curve {
-  /// The curve of a key type; nil for a type without a curve.
-  init?(_ type: KeyType) {
-    guard let curve = Self.allCases.first(where: { $0.type == type }) else { return nil }
-    self = curve
-  }
 }

@@ -11,8 +11,8 @@ extension PrivateKey {
   /// - Throws: ``SigningError`` if the scheme is for another type of key, or if the library refuses.
   public borrowing func sign(_ message: RawSpan, _ scheme: SignatureScheme) throws(SigningError) -> [UInt8] {
     guard scheme.keyType == type else { throw SigningError("the scheme is for another type of key") }
-    // An Ed25519 signature wipes its own traces.
-    defer { if type != .ed25519 { Stack.wipe() } }
+    // A signature by libsodium wipes its own traces.
+    defer { if type.facts.library == .gcrypt { Stack.wipe() } }
     return try compute(message, scheme)
   }
 
@@ -44,8 +44,7 @@ extension PrivateKey {
   @inline(never)
   private borrowing func compute(digest: [UInt8], _ scheme: SignatureScheme) throws(SigningError) -> [UInt8] {
     switch secret {
-    case .ed25519: throw SigningError("the scheme is for another type of key")
-    case .curve: throw SigningError("the scheme is for another type of key")
+    case .ed25519, .curve: throw SigningError("the scheme is for another type of key")
     case .rsa(let rsa): return try rsa.sign(scheme.expression(ofDigest: digest))
     }
   }

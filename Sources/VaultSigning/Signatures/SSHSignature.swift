@@ -21,12 +21,12 @@ extension PublicKey {
     of message: RawSpan, flags: UInt32, by sign: (RawSpan, SignatureScheme) throws(SigningError) -> [UInt8]
   ) throws(SigningError) -> [UInt8] {
     guard flags & ~6 == 0 else { throw SigningError("a flag that is not known") }
-    guard let algorithm = SSHAlgorithm(self, flags: flags) else {
+    guard let scheme = type.scheme(agentFlags: flags), let name = scheme.facts.sshName else {
       throw SigningError("ssh-rsa signs with SHA-1, which is not done; ask for rsa-sha2-256 or rsa-sha2-512")
     }
-    let signature = try sign(message, algorithm.scheme)
+    let signature = try sign(message, scheme)
     var writer = SSHWriter()
-    writer.string(algorithm.name)
+    writer.string(name)
     if let signature = ECDSASignature(signature, type) {
       var numbers = SSHWriter()
       numbers.unsignedInteger(signature.r)
@@ -43,50 +43,23 @@ extension PublicKey {
   /// True if `signature` has SSH's form and is a signature of `message` by this key. Never true for
   /// `ssh-rsa`, which uses SHA-1.
   public func verifies(sshSignature signature: RawSpan, of message: RawSpan) -> Bool {
-    guard let (algorithm, bytes) = try? Self.read(signature, self) else { return false }
-    return verifies(bytes, of: message, algorithm.scheme)
+    guard let (scheme, bytes) = try? Self.read(signature, self) else { return false }
+    return verifies(bytes, of: message, scheme)
   }
 
   private static func read(
     _ signature: RawSpan, _ key: PublicKey
-  ) throws(SSHFormatError) -> (SSHAlgorithm, [UInt8])? {
+  ) throws(SSHFormatError) -> (SignatureScheme, [UInt8])? {
     var reader = SSHReader(signature)
     let name = try reader.text(signature)
-    guard let algorithm = SSHAlgorithm.all(for: key).first(where: { $0.name == name }) else { return nil }
+    guard let scheme = SignatureScheme(sshName: name), scheme.keyType == key.type else { return nil }
     let content = try reader.string(signature)
     try reader.finish()
-    guard case .curve(let curve, _) = key.form else { return (algorithm, signature.array(content)) }
+    guard case .curve(let curve, _) = key.form else { return (scheme, signature.array(content)) }
     var numbers = SSHReader(content)
     let r = signature.array(try numbers.unsignedInteger(signature))
     let s = signature.array(try numbers.unsignedInteger(signature))
     try numbers.finish()
-    return ECDSASignature(r, s, curve).map { (algorithm, $0.bytes) }
-  }
-}
-
-/// A signature algorithm with its name in SSH.
-private struct SSHAlgorithm {
-  var name: String
-  var scheme: SignatureScheme
-
-  /// The algorithms of a key.
-  static func all(for key: PublicKey) -> [SSHAlgorithm] {
-    key.type.schemes.compactMap { scheme in scheme.facts.sshName.map { SSHAlgorithm(name: $0, scheme: scheme) } }
-  }
-
-  init(name: String, scheme: SignatureScheme) {
-    self.name = name
-    self.scheme = scheme
-  }
-
-  /// The algorithm that an agent's flags ask for; nil for an RSA key without flags.
-  init?(_ key: PublicKey, flags: UInt32) {
-    let all = Self.all(for: key)
-    guard key.type == .rsa else {
-      self = all[0]
-      return
-    }
-    guard flags & 6 != 0 else { return nil }
-    self = flags & 2 != 0 ? all[0] : all[1]
+    return ECDSASignature(r, s, curve).map { (scheme, $0.bytes) }
   }
 }

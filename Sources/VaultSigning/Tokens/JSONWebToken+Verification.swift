@@ -28,16 +28,15 @@ extension JSONWebToken {
     verifies: (_ signature: RawSpan, _ message: RawSpan) -> Bool
   ) throws(TokenFault) -> VerifiedToken {
     precondition(Self.leeways.contains(leeway), "clocks are granted a minute")
-    guard algorithmName.isSame(as: algorithm.rawValue) else {
+    guard algorithmName.isSame(as: algorithm.name) else {
       throw TokenFault(
         .algorithm,
         "the token says that its algorithm is \(Printable.quoted(algorithmName)), and the item's is "
-          + "\(algorithm.rawValue)"
-      )
+          + algorithm.name)
     }
     let isSigned = memory.withBytes { bytes in
       let signature = bytes.extracting(signedCount..<bytes.byteCount)
-      return algorithm.signatureBytes.contains(signature.byteCount)
+      return algorithm.signatureCounts.contains(signature.byteCount)
         && verifies(signature, bytes.extracting(0..<signedCount))
     }
     guard isSigned else {

@@ -1,29 +1,31 @@
 internal import VaultBytes
 public import VaultCore
-internal import VaultModel
+public import VaultModel
 
 /// A signed JSON Web Token (RFC 7519) in the compact form of a JSON Web Signature (RFC 7515 section 7.1), parsed but
 /// not yet verified: only ``verify(algorithm:terms:now:newest:leeway:isRevoked:verifies:)`` reveals its claims.
 ///
 /// Anyone who has a token can use it, so the whole token lies in ``SecureBytes``, and its signature nowhere else.
 public struct JSONWebToken: ~Copyable, Sendable {
-  /// The algorithm of the signature, which an item's key determines. The raw value is the name in the header's `alg`
-  /// (RFC 7518 section 3.1, RFC 8037 section 3.1).
-  public enum Algorithm: String, CaseIterable, Hashable, Sendable {
-    /// Ed25519.
-    case edDSA = "EdDSA"
-    /// ECDSA over P-256 with SHA-256; the signature is two numbers of 32 bytes each.
-    case es256 = "ES256"
-    /// RSASSA-PKCS1-v1_5 with SHA-256.
-    case rs256 = "RS256"
+  /// The algorithm of the signature, which an item's key determines.
+  public enum Algorithm: Hashable, Sendable {
+    /// The scheme of a private key's type; see ``KeyType/Facts/tokenScheme``.
+    case scheme(SignatureScheme)
     /// HMAC with SHA-256.
-    case hs256 = "HS256"
+    case hs256
+
+    /// The name in the header's `alg` (RFC 7518 section 3.1, RFC 8037 section 3.1).
+    public var name: String {
+      switch self {
+      case .scheme(let scheme): scheme.facts.joseName
+      case .hs256: "HS256"
+      }
+    }
 
     /// The allowed sizes of a signature in bytes.
-    var signatureBytes: ClosedRange<Int> {
+    var signatureCounts: ClosedRange<Int> {
       switch self {
-      case .edDSA, .es256: 64...64
-      case .rs256: 256...1024
+      case .scheme(let scheme): scheme.facts.signatureCounts
       case .hs256: 32...32
       }
     }
@@ -85,7 +87,7 @@ public struct JSONWebToken: ~Copyable, Sendable {
   private static func header(_ algorithm: Algorithm, _ keyID: String?) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
-    writer.field("alg", algorithm.rawValue)
+    writer.field("alg", algorithm.name)
     writer.field("typ", "JWT")
     writer.field("kid", keyID)
     writer.endObject()

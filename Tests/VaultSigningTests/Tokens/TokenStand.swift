@@ -10,6 +10,10 @@ enum TokenStand {
   static let now: Int64 = 1_800_000_000
   static let identifier = "0123456789abcdefABCDE_"
 
+  /// The algorithms of all types of keys that sign tokens.
+  static let algorithms: [JSONWebToken.Algorithm] =
+    KeyType.allCases.compactMap(\.facts.tokenScheme).map { .scheme($0) } + [.hs256]
+
   static func signature(_ message: RawSpan, _ key: [UInt8] = key) throws(SigningError) -> [UInt8] {
     try HMAC.withCode(of: message, key: secret(key), .sha256) { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
   }

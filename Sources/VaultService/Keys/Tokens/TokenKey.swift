@@ -41,10 +41,10 @@ enum TokenKey: ~Copyable {
     switch self {
     case .bytes: return .hs256
     case .pair(let key):
-      guard let algorithm = JSONWebToken.Algorithm(key.type) else {
+      guard let scheme = key.type.facts.tokenScheme else {
         throw .misconfigured("a key of this type cannot sign tokens")
       }
-      return algorithm
+      return .scheme(scheme)
     }
   }
 
@@ -79,13 +79,5 @@ enum TokenKey: ~Copyable {
       guard let scheme = key.type.facts.tokenScheme else { return false }
       return key.publicKey.verifies(signature.array, of: message, scheme)
     }
-  }
-}
-
-extension JSONWebToken.Algorithm {
-  /// Creates the algorithm for a type of key; nil for a type that signs no tokens.
-  init?(_ type: KeyType) {
-    guard let scheme = type.facts.tokenScheme else { return nil }
-    self.init(rawValue: scheme.facts.joseName)
   }
 }

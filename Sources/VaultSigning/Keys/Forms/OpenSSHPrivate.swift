@@ -80,8 +80,7 @@ enum OpenSSHPrivate {
           KeyParts.RSA(
             modulus: numbers[0], publicExponent: numbers[1], exponent: numbers[2], prime1: numbers[4],
             prime2: numbers[5], coefficient: numbers[3])))
-    case .curve:
-      guard let curve = Curve(type) else { return nil }
+    case .curve(let curve):
       guard try reader.text(bytes) == curve.facts.sshName else { throw SSHFormatError("a key names two curves") }
       let point = try reader.string(bytes)
       return KeyParts(secret: .curve(curve, try reader.unsignedInteger(bytes)), stated: [point])

@@ -10,23 +10,21 @@ enum PKCS8 {
     guard let version = fields.take(DERTag.integer, in: der)?.content, version.count == 1,
       case let number = der.byte(version.lowerBound), number <= 1
     else { throw damaged }
-    let algorithm = try KeyAlgorithm(&fields, in: der)
+    let type = try KeyType(&fields, in: der)
     guard let key = fields.take(DERTag.octetString, in: der)?.content else { throw damaged }
     _ = fields.take(DERTag.context0, in: der)  // attributes
-    var parts = try self.parts(der, key, algorithm)
+    var parts = try self.parts(der, key, type)
     if number == 1, let bits = fields.take(DERTag.implicit1, in: der)?.content {
       // For RSA the field is a structure of its own, which no program writes.
-      guard algorithm != .rsa else { throw .unsupported("an RSA key with a second public key") }
+      guard type != .rsa else { throw .unsupported("an RSA key with a second public key") }
       parts.stated.append(try octets(bits, der))
     }
     guard fields.isAtEnd else { throw damaged }
     return parts
   }
 
-  private static func parts(
-    _ der: RawSpan, _ key: Range<Int>, _ algorithm: KeyAlgorithm
-  ) throws(KeyError) -> KeyParts {
-    switch algorithm {
+  private static func parts(_ der: RawSpan, _ key: Range<Int>, _ type: KeyType) throws(KeyError) -> KeyParts {
+    switch type.facts.family {
     case .ed25519:
       // The content is a CurvePrivateKey (RFC 8410 section 7): another octet string.
       var whole = DERCursor(key)

@@ -15,7 +15,7 @@ extension PrivateKey {
     switch secret {
     case .ed25519(let key):
       let inner = DER.header(DERTag.octetString, count: Ed25519.seedCount)
-      var writer = Self.writer(.ed25519, count: inner.count + Ed25519.seedCount)
+      var writer = Self.writer(type, count: inner.count + Ed25519.seedCount)
       writer.bytes(inner)
       key.withBytes { writer.bytes($0.extracting(first: Ed25519.seedCount)) }
       return writer.pem("PRIVATE KEY")
@@ -25,7 +25,7 @@ extension PrivateKey {
       let after = DER.element(DERTag.context1, DER.bits(point))
       let count = before.count + curve.count + after.count
       let header = DER.header(DERTag.sequence, count: count)
-      var writer = Self.writer(.curve(curve), count: header.count + count)
+      var writer = Self.writer(type, count: header.count + count)
       writer.bytes(header + before)
       writer.number(key.scalar, count: curve.count)
       writer.bytes(after)
@@ -59,9 +59,9 @@ extension PrivateKey {
   }
 
   /// Begins a PrivateKeyInfo, up to the contents of the key's octet string, which will have `count` bytes.
-  private static func writer(_ algorithm: KeyAlgorithm, count: Int) -> SecretWriter {
+  private static func writer(_ type: KeyType, count: Int) -> SecretWriter {
     let octets = DER.header(DERTag.octetString, count: count)
-    let before = DER.unsigned([]) + algorithm.der + octets
+    let before = DER.unsigned([]) + type.identifier + octets
     let header = DER.header(DERTag.sequence, count: before.count + count)
     var writer = SecretWriter(capacity: header.count + before.count + count)
     writer.bytes(header + before)

@@ -8,16 +8,16 @@ extension PublicKey {
     var whole = DERCursor(der.byteOffsets)
     guard let info = whole.take(DERTag.sequence, in: der), whole.isAtEnd else { throw Self.damaged }
     var fields = DERCursor(info.content)
-    let algorithm = try KeyAlgorithm(&fields, in: der)
+    let type = try KeyType(&fields, in: der)
     guard let bits = fields.take(DERTag.bitString, in: der)?.content, fields.isAtEnd, let first = bits.first,
       der.byte(first) == 0
     else { throw Self.damaged }
-    try self.init(algorithm, der, bits.dropFirst())
+    try self.init(type, der, bits.dropFirst())
   }
 
   /// Reads the contents of the bit string.
-  private init(_ algorithm: KeyAlgorithm, _ der: RawSpan, _ range: Range<Int>) throws(KeyError) {
-    switch algorithm {
+  private init(_ type: KeyType, _ der: RawSpan, _ range: Range<Int>) throws(KeyError) {
+    switch type.facts.family {
     case .ed25519: try self.init(checking: .ed25519(der.array(range)))
     case .curve(let curve): try self.init(checking: .curve(curve, der.array(range)))
     case .rsa:
@@ -50,14 +50,14 @@ extension PublicKey {
 
   /// The DER encoding.
   public var spki: [UInt8] {
-    let (algorithm, bits): (KeyAlgorithm, [UInt8]) =
+    let bits =
       switch form {
-      case .ed25519(let bytes): (.ed25519, bytes)
-      case .curve(let curve, let point): (.curve(curve), point)
+      case .ed25519(let bytes): bytes
+      case .curve(_, let point): point
       case .rsa(let modulus, let exponent):
-        (.rsa, DER.element(DERTag.sequence, DER.unsigned(modulus) + DER.unsigned(exponent)))
+        DER.element(DERTag.sequence, DER.unsigned(modulus) + DER.unsigned(exponent))
       }
-    return DER.element(DERTag.sequence, algorithm.der + DER.bits(bits))
+    return DER.element(DERTag.sequence, type.identifier + DER.bits(bits))
   }
 
   /// The PEM text as OpenSSL writes it.

@@ -15,9 +15,9 @@ extension PublicKey {
           switch type.facts.family {
           case .ed25519: .ed25519(try reader.array(blob))
           case .rsa: try Self.readRSA(&reader, blob)
-          case .curve: try Self.readCurve(type, &reader, blob)
+          case .curve(let curve): try Self.readCurve(curve, &reader, blob)
           }
-        if form != nil { try reader.finish() }
+        try reader.finish()
         return (form, name)
       })
   }
@@ -34,9 +34,8 @@ extension PublicKey {
   }
 
   private static func readCurve(
-    _ type: KeyType, _ reader: inout SSHReader, _ blob: RawSpan
-  ) throws(SSHFormatError) -> Form? {
-    guard let curve = Curve(type) else { return nil }
+    _ curve: Curve, _ reader: inout SSHReader, _ blob: RawSpan
+  ) throws(SSHFormatError) -> Form {
     guard try reader.text(blob) == curve.facts.sshName else { throw SSHFormatError("a key names two curves") }
     return .curve(curve, try reader.array(blob))
   }

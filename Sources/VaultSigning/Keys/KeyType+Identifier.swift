@@ -1,13 +1,9 @@
 internal import VaultBytes
 internal import VaultModel
 
-/// The algorithm of a key in PKCS #8 and X.509: AlgorithmIdentifier (RFC 5280 section 4.1.1.2) for Ed25519 (RFC 8410),
+/// The type of a key in PKCS #8 and X.509: AlgorithmIdentifier (RFC 5280 section 4.1.1.2) for Ed25519 (RFC 8410),
 /// curves (RFC 5480) and RSA (RFC 3279 section 2.3.1).
-enum KeyAlgorithm: Hashable {
-  case ed25519
-  case curve(Curve)
-  case rsa
-
+extension KeyType {
   private static let ed25519Identifier: [UInt8] = [0x2B, 0x65, 0x70]
   private static let curveIdentifier: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
   private static let rsaIdentifier: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
@@ -27,7 +23,7 @@ enum KeyAlgorithm: Hashable {
     if der.isEqual(identifier, Self.ed25519Identifier) {
       self = .ed25519
     } else if der.isEqual(identifier, Self.curveIdentifier) {
-      self = .curve(try Curve(&parts, in: der))
+      self = try Curve(&parts, in: der).type
     } else if der.isEqual(identifier, Self.rsaIdentifier) {
       // RFC 3279 requires NULL; some programs omit it.
       if !parts.isAtEnd {
@@ -42,18 +38,14 @@ enum KeyAlgorithm: Hashable {
   }
 
   /// The whole AlgorithmIdentifier.
-  var der: [UInt8] {
-    switch self {
-    case .ed25519: DER.element(DERTag.sequence, DER.element(DERTag.objectIdentifier, Self.ed25519Identifier))
-    case .curve(let curve):
-      DER.element(
-        DERTag.sequence,
-        DER.element(DERTag.objectIdentifier, Self.curveIdentifier)
-          + DER.element(DERTag.objectIdentifier, curve.facts.identifier))
-    case .rsa:
-      DER.element(
-        DERTag.sequence, DER.element(DERTag.objectIdentifier, Self.rsaIdentifier) + DER.element(DERTag.null, []))
-    }
+  var identifier: [UInt8] {
+    let (algorithm, parameters): ([UInt8], [UInt8]) =
+      switch facts.family {
+      case .ed25519: (Self.ed25519Identifier, [])
+      case .curve(let curve): (Self.curveIdentifier, DER.element(DERTag.objectIdentifier, curve.facts.identifier))
+      case .rsa: (Self.rsaIdentifier, DER.element(DERTag.null, []))
+      }
+    return DER.element(DERTag.sequence, DER.element(DERTag.objectIdentifier, algorithm) + parameters)
   }
 
   private static var damaged: KeyError { .damaged("its algorithm cannot be read") }

@@ -1,0 +1,34 @@
+import Testing
+import VaultModel
+
+@Suite("The facts of keys") struct SigningFactsTests {
+  @Test("of types, curves and schemes agree with each other") func agreement() {
+    for curve in Curve.allCases {
+      #expect(curve.type.facts.family == .curve(curve) && curve.type.facts.sizes == curve.facts.bits...curve.facts.bits)
+      #expect(curve.type.facts.sshName == "ecdsa-sha2-\(curve.facts.sshName)")
+      for scheme in curve.type.schemes {
+        #expect(scheme.facts.signatureCounts == 2 * curve.count...2 * curve.count)
+      }
+    }
+    for type in KeyType.allCases {
+      let facts = type.facts
+      #expect(KeyType(sshName: facts.sshName) == type && facts.usualScheme.keyType == type)
+      #expect(facts.tokenScheme.map { $0.keyType == type } ?? true)
+      #expect(facts.sizes.contains(facts.newSizes.lowerBound) && facts.sizes.contains(facts.newSizes.upperBound))
+      #expect(facts.sizes.contains(facts.mostBitsAtOnce))
+    }
+    for scheme in SignatureScheme.allCases {
+      #expect(SignatureScheme(joseName: scheme.facts.joseName) == scheme)
+      #expect(scheme.facts.sshName.map { SignatureScheme(sshName: $0) == scheme } ?? true)
+    }
+    #expect(SignatureScheme(sshName: "ssh-rsa") == nil)
+  }
+
+  @Test("say which scheme an agent's flags ask for, of RSA SHA-256 before SHA-512, and never SHA-1") func flags() {
+    let schemes = [0, 2, 4, 6].map { KeyType.rsa.scheme(agentFlags: $0) }
+    #expect(schemes == [nil, .rsaPKCS1SHA256, .rsaPKCS1SHA512, .rsaPKCS1SHA256])
+    for type in KeyType.allCases where type != .rsa {
+      for flags in [0, 2, 4, 6] as [UInt32] { #expect(type.scheme(agentFlags: flags) == type.facts.usualScheme) }
+    }
+  }
+}
