@@ -51,7 +51,7 @@ public enum RSAProgram {
       do throws(KeyError) { try key.checkPrimes() } catch { throw SigningError(error) }
       return SecretBuffer()
     case .make(let bits, let comment):
-      let key = try NewKey.key(.rsa(bits: bits))
+      let key = try NewKey.key(.rsa, bits: bits)
       let text = comment == nil ? key.pkcs8() : key.openSSHPrivate(comment: comment)
       return text.withBytes { SecretBuffer(copying: $0) }
     }

@@ -21,8 +21,8 @@ struct SigningKeys {
     _ = unsafe crypto_hash_sha512(&hash, seed, 32)
     (hash[0], hash[31]) = (hash[0] & 248, hash[31] & 127 | 64)
     numbers += [("scalar", Array(hash.prefix(32))), ("prefix", Array(hash.suffix(32)))]
-    for kind in [NewKey.Kind.p256, .p384, .p521, .rsa(bits: 3072)] {
-      let text = try NewKey.make(kind)
+    for type in [KeyType.p256, .p384, .p521, .rsa] {
+      let text = try NewKey.key(type).pkcs8()
       try add(text.withBytes { unsafe $0.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } })
     }
   }

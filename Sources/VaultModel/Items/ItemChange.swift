@@ -116,15 +116,13 @@ public struct ItemChange: Hashable, Sendable {
   }
 
   /// Checks that a never-read item is a key that the vault generated or copied, for a use in which nobody outside the
-  /// vault needs the key itself: its public half or its keyed hashes suffice. One-time codes are no such use.
+  /// vault needs the key itself; see ``KeyUse/Facts/mayBeNeverRead``.
   ///
   /// - Parameter use: The use of the new item.
   /// - Throws: ``ValueError`` if it is something else.
   public func checkNeverRead(_ use: KeyUse?) throws(ValueError) {
     guard neverRead == true else { return }
-    switch use {
-    case .ssh, .jwt, .mac, .sign: break
-    case .totp, nil:
+    guard use?.facts.mayBeNeverRead == true else {
       throw ValueError(reason: "only a key that is generated for ssh, jwt, mac or sign can be never read")
     }
     switch origin {

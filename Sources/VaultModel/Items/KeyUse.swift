@@ -12,25 +12,38 @@ public enum KeyUse: UInt8, Named, Sendable {
   /// One-time codes (RFC 4226, RFC 6238).
   case totp = 5
 
-  /// The name that people and programs write.
-  public var name: String {
+  /// All in which the uses differ as data.
+  public struct Facts: Sendable {
+    /// The name that people and programs write.
+    public let name: String
+    /// The kind that all items for this use have, and no other items; nil for a use that items of several kinds can
+    /// have.
+    public let kind: ItemKind?
+    /// True if a private key can have this use. Only such an item can have a public half.
+    public let takesPrivateKeys: Bool
+    /// True if a key of plain bytes can have this use.
+    public let takesBytes: Bool
+    /// True if nobody outside the vault needs the key itself: its public half or its keyed hashes suffice. Only then
+    /// can it be never read.
+    public let mayBeNeverRead: Bool
+  }
+
+  public var facts: Facts {
     switch self {
-    case .ssh: "ssh"
-    case .jwt: "jwt"
-    case .mac: "mac"
-    case .sign: "sign"
-    case .totp: "totp"
+    case .ssh:
+      Facts(name: "ssh", kind: .sshKey, takesPrivateKeys: true, takesBytes: false, mayBeNeverRead: true)
+    case .jwt: Facts(name: "jwt", kind: nil, takesPrivateKeys: true, takesBytes: true, mayBeNeverRead: true)
+    case .mac: Facts(name: "mac", kind: nil, takesPrivateKeys: false, takesBytes: true, mayBeNeverRead: true)
+    case .sign: Facts(name: "sign", kind: nil, takesPrivateKeys: true, takesBytes: false, mayBeNeverRead: true)
+    case .totp: Facts(name: "totp", kind: .totp, takesPrivateKeys: false, takesBytes: false, mayBeNeverRead: false)
     }
   }
 
+  /// The name that people and programs write.
+  public var name: String { facts.name }
+
   /// The kind that all items for this use have, and no other items; nil for a use that items of several kinds can have.
-  public var kind: ItemKind? {
-    switch self {
-    case .ssh: .sshKey
-    case .totp: .totp
-    case .jwt, .mac, .sign: nil
-    }
-  }
+  public var kind: ItemKind? { facts.kind }
 }
 
 extension ItemKind {

@@ -30,7 +30,7 @@ extension Items {
       id = item.id
       let rights = permit[item.policy.accessible]
       guard rights.contains(.find) || rights.contains(.use) else { throw denied }
-      guard let use = item.use, ![.mac, .totp].contains(use) else { throw .wrongUse(name.text, use: item.use) }
+      guard item.use?.facts.takesPrivateKeys == true else { throw .wrongUse(name.text, use: item.use) }
       let key = try publicKey(of: item)
       let text: String
       switch format {

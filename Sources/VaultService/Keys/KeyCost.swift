@@ -21,23 +21,14 @@ enum KeyCost {
     switch recipe {
     case .password(let length, _): return length / 32
     case .phrase(let words): return words
-    case .key(let recipe):
-      switch recipe {
-      case .hmac: return 0
-      case .ed25519: return 200
-      case .p256: return 2100
-      // An RSA key is made by another process, and never in a call for many items.
-      case .rsa: return 0
-      }
+    // A key that takes long is made by another process, and never in a call for many items.
+    case .key(let recipe): return recipe.facts.time ?? 0
     }
   }
 
   /// The cost of checking a value for an item with that use.
   static func check(_ value: RawSpan, for use: KeyUse) -> Int {
-    switch use {
-    case .mac, .totp: return 0
-    case .ssh, .sign, .jwt: return KeyOutline(ofPEM: value).map(check) ?? 0
-    }
+    use.facts.takesPrivateKeys ? KeyOutline(ofPEM: value).map(check) ?? 0 : 0
   }
 
   /// The cost of checking that a value has the form of its kind.

@@ -31,4 +31,26 @@ import VaultModel
       for flags in [0, 2, 4, 6] as [UInt32] { #expect(type.scheme(agentFlags: flags) == type.facts.usualScheme) }
     }
   }
+
+  @Test("say which new keys suit a use, and how the daemon's interface calls them") func recipes() {
+    let pairs: [KeyRecipe] = [.ed25519, .p256, .rsa3072, .rsa4096]
+    let suitable: [(KeyUse, [KeyRecipe])] = [
+      (.ssh, pairs), (.jwt, pairs + [.hmac]), (.mac, [.hmac]), (.sign, pairs), (.totp, []),
+    ]
+    #expect(suitable.map(\.0) == KeyUse.allCases)
+    for (use, recipes) in suitable { #expect(KeyRecipe.allCases.filter { $0.suits(use) } == recipes) }
+    for recipe in KeyRecipe.allCases {
+      let facts = recipe.facts
+      #expect(KeyRecipe(style: facts.style, length: facts.length) == recipe)
+      #expect(facts.type.map { $0.facts.newSizes.contains(facts.bits) } ?? true)
+      #expect(KeyRecipe(style: facts.style, length: 5) == nil)
+    }
+    #expect(KeyRecipe(style: "rsa", length: nil) == .rsa3072 && KeyRecipe(style: "password", length: nil) == nil)
+    #expect(KeyRecipe.allCases.filter(\.takesLong) == [.rsa3072, .rsa4096])
+  }
+
+  @Test("of uses and of kinds agree on the kind that has one use") func uses() {
+    for use in KeyUse.allCases { #expect(use.kind.map { $0.use == use } ?? true) }
+    for kind in ItemKind.allCases { #expect(kind.use.map { $0.kind == kind } ?? true) }
+  }
 }

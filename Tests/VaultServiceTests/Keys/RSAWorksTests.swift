@@ -52,7 +52,7 @@ import VaultTesting
     let change = ItemChange(name: try ItemName("new"), kind: .blob, use: .sign)
     let caller = stand.administrator
     func ask() throws -> LargeKey? {
-      try stand.items.largeKey(change, .generated(.key(.rsa(bits: 4096))), for: caller) { _ in false }
+      try stand.items.largeKey(change, .generated(.key(.rsa4096)), for: caller) { _ in false }
     }
     #expect(try ask() != nil)
     stand.vault.lock(because: .asked)

@@ -16,9 +16,9 @@ enum BatchField: String, CaseIterable {
   case update
   case neverRead = "never_read"
 
-  /// The styles of generated values that a line can have. An RSA key takes long to make, so it must be stored by
+  /// The styles of generated values that a line can have. A key that takes long to make must be stored by
   /// itself.
-  static let styles: [GeneratedStyle] = GeneratedStyle.allCases.filter { $0 != .rsa3072 && $0 != .rsa4096 }
+  static let styles: [GeneratedStyle] = GeneratedStyle.allCases.filter { !$0.takesLong }
 
   /// The only words that the field accepts; nil if it accepts other values.
   var words: [String]? {

@@ -3,14 +3,26 @@ internal import VaultModel
 internal import VaultWire
 
 /// The kinds of secrets that the daemon can generate.
-enum GeneratedStyle: String, ExpressibleByArgument, CaseIterable {
+enum GeneratedStyle: RawRepresentable, Hashable, ExpressibleByArgument, CaseIterable {
   case password
   case phrase
-  case ed25519
-  case p256
-  case rsa3072
-  case rsa4096
-  case hmac256
+  case key(KeyRecipe)
+
+  static let allCases: [GeneratedStyle] = [.password, .phrase] + KeyRecipe.allCases.map { .key($0) }
+
+  init?(rawValue name: String) {
+    guard let style = Self.allCases.first(where: { $0.rawValue == name }) else { return nil }
+    self = style
+  }
+
+  /// The name on the command line.
+  var rawValue: String {
+    switch self {
+    case .password: "password"
+    case .phrase: "phrase"
+    case .key(let recipe): recipe.rawValue
+    }
+  }
 
   /// The styles whose secrets may be printed.
   static let printed = allCases.filter { !$0.isKey }
@@ -20,12 +32,7 @@ enum GeneratedStyle: String, ExpressibleByArgument, CaseIterable {
 
   /// The styles of keys that an item with this use can have.
   static func keys(for use: KeyUse) -> [GeneratedStyle] {
-    switch use {
-    case .ssh, .sign: [.ed25519, .p256, .rsa3072, .rsa4096]
-    case .jwt: [.ed25519, .p256, .rsa3072, .rsa4096, .hmac256]
-    case .mac: [.hmac256]
-    case .totp: []
-    }
+    KeyRecipe.allCases.filter { $0.suits(use) }.map { .key($0) }
   }
 
   /// The advice after a style that does not fit a use; nil for a use without any style.
@@ -36,15 +43,16 @@ enum GeneratedStyle: String, ExpressibleByArgument, CaseIterable {
   }
 
   /// True for a key, which is made for a use.
-  var isKey: Bool { self != .password && self != .phrase }
+  var isKey: Bool { if case .key = self { true } else { false } }
+
+  /// True for a key that takes a second or more to make.
+  var takesLong: Bool { if case .key(let recipe) = self { recipe.takesLong } else { false } }
 
   /// The style in the form of the daemon's interface.
   var recipe: Wire.Generator {
     switch self {
-    case .password, .phrase, .ed25519, .p256: Wire.Generator(style: rawValue)
-    case .rsa3072: Wire.Generator(style: "rsa", length: 3072)
-    case .rsa4096: Wire.Generator(style: "rsa", length: 4096)
-    case .hmac256: Wire.Generator(style: "hmac")
+    case .password, .phrase: Wire.Generator(style: rawValue)
+    case .key(let recipe): Wire.Generator(style: recipe.facts.style, length: recipe.facts.length)
     }
   }
 }

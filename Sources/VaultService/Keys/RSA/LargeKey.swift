@@ -30,7 +30,7 @@ extension Items {
       return recipe.question(for: use, change.name).map { LargeKey(question: $0, given: nil) }
     case .bytes(let count) where count >= Self.shortestLargeKey:
       // A value that is refused here is refused again, with its reason, when it is stored.
-      guard let use = try? useOfNewKey(change, for: caller, &id), [.ssh, .sign, .jwt].contains(use) else { return nil }
+      guard let use = try? useOfNewKey(change, for: caller, &id), use.facts.takesPrivateKeys else { return nil }
       var isFilled = false
       let value = SecureBytes(count: count) { isFilled = fill(&$0) }
       guard isFilled, value.withBytes({ KeyCheck.isPEM($0) }) else { return nil }

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOEmbedded
 import Testing
+import VaultModel
 import VaultSigning
 
 @testable import VaultDaemon

@@ -152,11 +152,7 @@ extension Wire.Generator {
     switch style {
     case "password": .password(length: length ?? 24, symbols: symbols ?? true)
     case "phrase": .phrase(words: length ?? 6)
-    case "ed25519" where length == nil: .key(.ed25519)
-    case "p256" where length == nil: .key(.p256)
-    case "rsa" where KeyRecipe.rsaBits.contains(length ?? 3072): .key(.rsa(bits: length ?? 3072))
-    case "hmac" where length == nil: .key(.hmac)
-    default: nil
+    default: KeyRecipe(style: style, length: length).map { .key($0) }
     }
   }
 }
