@@ -69,7 +69,7 @@ struct ValueInput {
   ///   - mayStay: whether the value could stay as it is.
   static func adviceOnEmpty(_ kind: ItemKind?, mayStay: Bool = false) -> String {
     let kept = mayStay ? "give --keep-value if the value stays as it is" : nil
-    guard let kind, !kind.mayBeEmpty else {
+    guard let kind, !kind.facts.mayBeEmpty else {
       let empty = "--allow-empty if an empty value is meant"
       return kept.map { "\($0), or \(empty)" } ?? "give \(empty)"
     }
@@ -83,7 +83,7 @@ struct ValueInput {
     let keyboard = try Keyboard(otherwise: "give the value on standard input")
     if let style = try kind().linesStyle { return try lines(keyboard, style) }
     var takesEmpty = true
-    if !isKindOpen { takesEmpty = try kind().mayBeEmpty }
+    if !isKindOpen { takesEmpty = try kind().facts.mayBeEmpty }
     guard let typed = try line(keyboard, mayBeEmpty: mayBeEmpty && takesEmpty) else { throw Failure(Fault.cancelled) }
     return typed
   }
@@ -125,21 +125,13 @@ extension SecretBuffer {
 }
 
 extension ItemKind {
-  /// True for a kind whose value may be empty.
-  var mayBeEmpty: Bool {
-    switch self {
-    case .note, .blob, .wifi: true
-    case .password, .apiKey, .deviceToken, .pairingCode, .tlsKey, .certificate, .sshKey, .totp: false
-    }
-  }
-
   /// The way in which a value of several lines is typed; nil for a kind of one line and for one of any bytes. Keys are
   /// pasted and do not show.
   fileprivate var linesStyle: TerminalModes.Style? {
-    switch self {
-    case .note, .certificate: .shown
-    case .tlsKey, .sshKey: .hidden
-    default: nil
+    switch facts.form {
+    case .text: .shown
+    case .pem(let isSecret): isSecret ? .hidden : .shown
+    case .line, .bytes: nil
     }
   }
 }

@@ -57,7 +57,7 @@ extension DepositedItem {
     valueCount: Int, _ writer: inout ByteWriter, _ out: inout MutableRawSpan, _ fill: (inout MutableRawSpan) -> R
   ) -> R {
     writer.uint8(accessible.rawValue, &out)
-    writer.uint8(kind?.code ?? 0, &out)
+    writer.uint8(kind?.facts.number ?? 0, &out)
     writer.sized(name.text, &out)
     writer.uint8(attributes == nil ? 0 : 1, &out)
     if let attributes { AttributeEncoding.write(attributes, &writer, &out) }

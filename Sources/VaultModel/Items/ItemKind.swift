@@ -1,5 +1,5 @@
 /// The kind of an item's value. A raw value is the name in messages, files and commands, and never changes; the store
-/// holds a number in its place (HeadRecordEncoding.swift).
+/// holds a number in its place. All that sets the kinds apart as data is in their ``facts``.
 public enum ItemKind: String, CaseIterable, Sendable {
   case password
   case apiKey = "api-key"
@@ -12,6 +12,96 @@ public enum ItemKind: String, CaseIterable, Sendable {
   case totp
   case note
   case blob
+
+  /// The form of a value, which decides how it is typed and shown.
+  public enum Form: Sendable {
+    /// One line of text.
+    case line
+    /// Lines of text.
+    case text
+    /// A text with blocks of PEM, which is read piece by piece to check it.
+    case pem(isSecret: Bool)
+    /// Any bytes.
+    case bytes
+  }
+
+  /// All in which the kinds differ as data.
+  public struct Facts: Sendable {
+    /// The kind's number in the store, which never changes.
+    public let number: UInt8
+    /// The form of a value, and the checks made on it, as one phrase without a period.
+    public let summary: String
+    public let form: Form
+    /// The highest number of bytes of a value. A value that is read piece by piece to check it has fewer than another,
+    /// because others wait meanwhile.
+    public let longest: Int
+    /// True if a value may be empty.
+    public let mayBeEmpty: Bool
+    /// True if a value may state an end of validity.
+    public let mayEnd: Bool
+    /// The use that all items of this kind have; nil if each item states its own.
+    public let use: KeyUse?
+  }
+
+  public var facts: Facts {
+    switch self {
+    case .password:
+      Facts(
+        number: 1, summary: "a password or passphrase; anything but nothing", form: .line,
+        longest: ValueLimits.bytes, mayBeEmpty: false, mayEnd: false, use: nil)
+    case .apiKey:
+      Facts(
+        number: 2, summary: "a key for a service's interface; one line", form: .line, longest: ValueLimits.bytes,
+        mayBeEmpty: false, mayEnd: false, use: nil)
+    case .deviceToken:
+      Facts(
+        number: 3, summary: "a token that a device shows or accepts; one line", form: .line,
+        longest: ValueLimits.bytes, mayBeEmpty: false, mayEnd: false, use: nil)
+    case .wifi:
+      Facts(
+        number: 4, summary: "a Wi-Fi passphrase, checked against the network's security; exports as a WIFI: URI",
+        form: .line, longest: 4 << 10, mayBeEmpty: true, mayEnd: false, use: nil)
+    case .pairingCode:
+      Facts(
+        number: 5, summary: "the digits that pair a device, such as 031-45-154", form: .line, longest: 4 << 10,
+        mayBeEmpty: false, mayEnd: false, use: nil)
+    case .tlsKey:
+      Facts(
+        number: 6, summary: "a private key in PEM, with or without its certificates", form: .pem(isSecret: true),
+        longest: 128 << 10, mayBeEmpty: false, mayEnd: true, use: nil)
+    case .certificate:
+      Facts(
+        number: 7,
+        summary: "a certificate or chain in PEM; the first one's end of validity becomes the expiry",
+        form: .pem(isSecret: false), longest: 256 << 10, mayBeEmpty: false, mayEnd: true, use: nil)
+    case .sshKey:
+      Facts(
+        number: 8, summary: "a private SSH key as ssh-keygen writes it, or in PEM", form: .pem(isSecret: true),
+        longest: 64 << 10, mayBeEmpty: false, mayEnd: false, use: .ssh)
+    case .totp:
+      Facts(
+        number: 9,
+        summary: "the secret behind one-time codes: an otpauth:// URI, by time or by a counter, or base32",
+        form: .line, longest: 4 << 10, mayBeEmpty: false, mayEnd: false, use: .totp)
+    case .note:
+      Facts(
+        number: 10, summary: "text in UTF-8", form: .text, longest: ValueLimits.bytes, mayBeEmpty: true,
+        mayEnd: false, use: nil)
+    case .blob:
+      Facts(
+        number: 11, summary: "any bytes", form: .bytes, longest: ValueLimits.bytes, mayBeEmpty: true, mayEnd: false,
+        use: nil)
+    }
+  }
+
+  /// The highest number of bytes of a value of this kind.
+  public var longest: Int { facts.longest }
+
+  /// The use that all items of this kind have; nil if each item states its own.
+  public var use: KeyUse? { facts.use }
+
+  /// True if a value of this kind is one line of text.
+  public var hasOneLine: Bool { if case .line = facts.form { true } else { false } }
 }
 
 /// An attribute that is worth storing with items of a kind.
@@ -31,43 +121,6 @@ public struct SuggestedAttribute: Hashable, Sendable {
 }
 
 extension ItemKind {
-  /// The form of a value of this kind, and the checks made on it, as one phrase without a period.
-  public var summary: String {
-    switch self {
-    case .password: "a password or passphrase; anything but nothing"
-    case .apiKey: "a key for a service's interface; one line"
-    case .deviceToken: "a token that a device shows or accepts; one line"
-    case .wifi: "a Wi-Fi passphrase, checked against the network's security; exports as a WIFI: URI"
-    case .pairingCode: "the digits that pair a device, such as 031-45-154"
-    case .tlsKey: "a private key in PEM, with or without its certificates"
-    case .certificate: "a certificate or chain in PEM; the first one's end of validity becomes the expiry"
-    case .sshKey: "a private SSH key as ssh-keygen writes it, or in PEM"
-    case .totp: "the secret behind one-time codes: an otpauth:// URI, by time or by a counter, or base32"
-    case .note: "text in UTF-8"
-    case .blob: "any bytes"
-    }
-  }
-
-  /// The highest number of bytes of a value of this kind. A value that is read piece by piece to check it has fewer
-  /// than another, because others wait meanwhile.
-  public var longest: Int {
-    switch self {
-    case .password, .apiKey, .deviceToken, .note, .blob: ValueLimits.bytes
-    case .certificate: 256 << 10
-    case .tlsKey: 128 << 10
-    case .sshKey: 64 << 10
-    case .wifi, .pairingCode, .totp: 4 << 10
-    }
-  }
-
-  /// True if a value of this kind is one line of text.
-  public var hasOneLine: Bool {
-    switch self {
-    case .password, .apiKey, .deviceToken, .wifi, .pairingCode, .totp: true
-    case .tlsKey, .certificate, .sshKey, .note, .blob: false
-    }
-  }
-
   /// The attributes that items of this kind usually have, the required ones first.
   public var suggestedAttributes: [SuggestedAttribute] {
     switch self {

@@ -45,14 +45,3 @@ public enum KeyUse: UInt8, Named, Sendable {
   /// The kind that all items for this use have, and no other items; nil for a use that items of several kinds can have.
   public var kind: ItemKind? { facts.kind }
 }
-
-extension ItemKind {
-  /// The use that all items of this kind have; nil if each item states its own.
-  public var use: KeyUse? {
-    switch self {
-    case .sshKey: .ssh
-    case .totp: .totp
-    case .password, .apiKey, .deviceToken, .wifi, .pairingCode, .tlsKey, .certificate, .note, .blob: nil
-    }
-  }
-}

@@ -52,14 +52,6 @@ extension ItemKind {
     }
   }
 
-  /// True if values of this kind may state an end of validity.
-  public var mayEnd: Bool {
-    switch self {
-    case .tlsKey, .certificate: true
-    case .password, .apiKey, .deviceToken, .wifi, .pairingCode, .sshKey, .totp, .note, .blob: false
-    }
-  }
-
   /// Checks the number of a value's bytes.
   func check(count: Int) throws(ValueError) {
     if count > longest {

@@ -130,10 +130,9 @@ extension Keyring {
   }
 
   private static func contentType(of kind: ItemKind) -> String {
-    switch kind {
-    case .blob: "application/octet-stream"
-    case .password, .apiKey, .deviceToken, .wifi, .pairingCode, .tlsKey, .certificate, .sshKey, .totp, .note:
-      "text/plain; charset=utf8"
+    switch kind.facts.form {
+    case .bytes: "application/octet-stream"
+    case .line, .text, .pem: "text/plain; charset=utf8"
     }
   }
 

@@ -33,10 +33,10 @@ enum KeyCost {
 
   /// The cost of checking that a value has the form of its kind.
   static func look(_ kind: ItemKind, at bytes: Int) -> Int {
-    switch kind {
-    case .password, .apiKey, .deviceToken, .wifi, .pairingCode, .note, .blob: return 0
-    case .totp: return 100
-    case .tlsKey, .certificate, .sshKey: return (40 * bytes) >> 10
+    switch kind.facts.form {
+    case .line: kind == .totp ? 100 : 0
+    case .text, .bytes: 0
+    case .pem: (40 * bytes) >> 10
     }
   }
 

@@ -47,7 +47,8 @@ struct PolicyTests {
   @Test("Every kind describes itself, and what it suggests could be stored")
   func descriptions() throws {
     for kind in ItemKind.allCases {
-      #expect(!kind.summary.isEmpty && !kind.summary.hasSuffix("."))
+      let summary = kind.facts.summary
+      #expect(!summary.isEmpty && !summary.hasSuffix("."))
       let keys = kind.suggestedAttributes.map(\.key)
       #expect(Set(keys).count == keys.count)
       for attribute in kind.suggestedAttributes {

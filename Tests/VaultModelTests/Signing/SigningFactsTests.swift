@@ -52,5 +52,6 @@ import VaultModel
   @Test("of uses and of kinds agree on the kind that has one use") func uses() {
     for use in KeyUse.allCases { #expect(use.kind.map { $0.use == use } ?? true) }
     for kind in ItemKind.allCases { #expect(kind.use.map { $0.kind == kind } ?? true) }
+    #expect(ItemKind.allCases.map(\.facts.number) == Array(1...11))
   }
 }

@@ -159,7 +159,7 @@ struct BatchLine: ~Copyable {
     switch value {
     case .none: return nil
     case .some(let value):
-      if value.count == 0, !kind.mayBeEmpty {
+      if value.count == 0, !kind.facts.mayBeEmpty {
         return BatchFault(
           .value, "is empty, and nothing of kind \(kind.rawValue) is: leave the line out, or give kind note")
       }

@@ -5,7 +5,7 @@ internal import VaultModel
 // seconds, signed.
 //
 //   1  format version, 1 or 2
-//   1  kind: a number from 1, which never changes (see `code`)
+//   1  kind: a number from 1, which never changes (see ItemKind.Facts)
 //   1  access class    1  requirement    4  reuse window in seconds
 //   8  policy revision, from 1    8  head revision, from 1
 //   8  created    8  modified    1  whether it expires, 0 or 1    8  expires, only if it does
@@ -167,7 +167,7 @@ extension HeadRecord {
   private func write(_ extensions: Extensions, to out: inout MutableRawSpan) {
     var writer = ByteWriter()
     writer.uint8(item.keyring == nil ? Self.plainVersion : Self.keyringVersion, &out)
-    writer.uint8(item.kind.code, &out)
+    writer.uint8(item.kind.facts.number, &out)
     writer.uint8(item.policy.accessible.rawValue, &out)
     writer.uint8(item.policy.require.rawValue, &out)
     writer.uint32(item.policy.reuseWindow, &out)
@@ -288,37 +288,14 @@ extension HeadRecord {
 }
 
 extension ItemKind {
-  /// The kind's number in the encoding, which never changes.
-  var code: UInt8 {
-    switch self {
-    case .password: 1
-    case .apiKey: 2
-    case .deviceToken: 3
-    case .wifi: 4
-    case .pairingCode: 5
-    case .tlsKey: 6
-    case .certificate: 7
-    case .sshKey: 8
-    case .totp: 9
-    case .note: 10
-    case .blob: 11
-    }
+  /// The kinds at the places of their numbers.
+  private static let numbered: [ItemKind?] = (0...UInt8(allCases.count)).map { number in
+    allCases.first { $0.facts.number == number }
   }
 
+  /// The kind with that number in the store.
   init?(code: UInt8) {
-    switch code {
-    case 1: self = .password
-    case 2: self = .apiKey
-    case 3: self = .deviceToken
-    case 4: self = .wifi
-    case 5: self = .pairingCode
-    case 6: self = .tlsKey
-    case 7: self = .certificate
-    case 8: self = .sshKey
-    case 9: self = .totp
-    case 10: self = .note
-    case 11: self = .blob
-    default: return nil
-    }
+    guard code < Self.numbered.count, let kind = Self.numbered[Int(code)] else { return nil }
+    self = kind
   }
 }

@@ -114,7 +114,7 @@ extension Keychain {
   /// item's current value states itself, and goes with that value.
   func isExpiryByHand(_ item: FoundItem) throws(VaultError) -> Bool {
     let info = item.head.item
-    guard info.kind.mayEnd else { return info.expires != nil }
+    guard info.kind.facts.mayEnd else { return info.expires != nil }
     guard let digest = item.head.digests.last else { return true }
     let scratch = takeScratch()
     defer { giveBack(scratch) }
