@@ -207,9 +207,11 @@ public final class AuditWalk {
       reading = nil
     }
     var left = rows
+    // The first record that waits has the number of the tally that is on the disk, and takes its place.
+    let last = readsUnwritten ? min(end.row, keychain.writtenAuditEnd?.row ?? end.row) : end.row
     do throws(VaultError) {
       try keychain.database.eachAuditRow(after: position.row) { (row: AuditRow) throws(VaultError) in
-        guard row.row <= end.row || isEndLost else { return false }
+        guard row.row <= last || isEndLost else { return false }
         try meet(row, keychain, body)
         left -= 1 + row.bytes.count / 4096
         return left > 0

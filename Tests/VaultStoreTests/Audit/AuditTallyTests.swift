@@ -60,6 +60,27 @@ import VaultModel
     #expect(try Self.told(keychain) == ["item/1", "item/2", "item/3", "item/4"])
   }
 
+  @Test("hides no record that waits to take its place, from no reader", arguments: [false, true])
+  private func behind(isOtherChain: Bool) throws {
+    let (_, keychain) = try Self.begun()
+    try Self.tally(keychain, "a", "b", "c")
+    if isOtherChain { keychain.endAuditChain() }
+    for round in 1...3 {
+      var block = AuditBlock()
+      block.add(.get, .ok, time: 6000, caller: nil, item: "waits \(round)")
+      try keychain.sealAudit(&block, now: 6000)
+    }
+    let walks = [try keychain.auditWalk(), try keychain.auditWalk(from: 3), try keychain.auditWalk(since: 0)]
+    for (walk, rows) in zip(walks, [1, 2, .max]) {
+      var items: [Int64: String?] = [:]
+      while try !walk.step(keychain, rows: rows, { items[$0] = $1.item }) {}
+      #expect(walk.faults == [])
+      #expect((3...5).map { items[$0] } == ["waits 1", "waits 2", "waits 3"] && items.count <= 5, "\(items)")
+    }
+    try keychain.writeAudit(anchored: false)
+    #expect(try Self.told(keychain) == ["item/1", "item/2", "waits 1", "waits 2", "waits 3"])
+  }
+
   @Test("of a start without an unlock goes on over it, and over another chain") func cold() throws {
     let fixture = try Fixture.withItems(1)
     let cold = try fixture.open()
