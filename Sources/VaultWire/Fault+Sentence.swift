@@ -27,7 +27,7 @@ extension Fault {
     case .outOfMemory: "the daemon has not enough memory for this"
     case .accountExpired(let reason), .invalidGrant(let reason), .weakSecret(let reason), .tooMuch(let reason),
       .busy(let reason), .invalidBackup(let reason), .misconfigured(let reason), .storageFailed(let reason),
-      .corrupt(let reason, _, _), .invalidName(_, let reason, _), .invalidValue(_, let reason, _),
+      .corrupt(let reason, _, _), .invalidName(_, let reason, _), .invalidValue(_, let reason, _, _),
       .notOnTheseTerms(_, let reason), .invalidQuery(let reason, _):
       reason
     default: "the daemon answered \(fullName)"

@@ -11,7 +11,7 @@ enum FaultSamples {
     .noSuchVersion(name: "a", version: 2), .noSuchSlot(id: 3), .lastSlot, .noSuchGrant(subject: "user:1"),
     .invalidGrant(reason: "r"), .alreadyExists(name: "a", failed: 0),
     .expired(name: "a", expires: 1_700_000_000), .invalidName(name: "..", reason: "dots", failed: 1),
-    .invalidValue(kind: "wifi", reason: "short", failed: 2), .wrongKind(name: "a", kind: "note"),
+    .invalidValue(kind: "wifi", reason: "short", failed: 2, anotherItem: true), .wrongKind(name: "a", kind: "note"),
     .wrongUse(name: "a", use: "jwt"), .neverRead(name: "a"), .notOnTheseTerms(name: "a", reason: "too long"),
     .invalidQuery(reason: "what", position: 7),
     .authenticationFailed(method: "password", retryAfterMilliseconds: 1000), .mistypedRecoveryCode,

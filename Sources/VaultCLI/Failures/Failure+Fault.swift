@@ -71,9 +71,9 @@ extension Failure {
     case .invalidName(let name, let reason, _):
       self.init(
         .invalid, "\(Printable.quoted(name)) is not a valid item name: \(Printable.text(reason))", "choose another")
-    case .invalidValue(_, let reason, _) where ItemChange.needsAnotherItem(reason):
+    case .invalidValue(_, let reason, _, true):
       self.init(.invalid, Printable.text(reason), "make another item")
-    case .invalidValue(let kind, let reason, _):
+    case .invalidValue(let kind, let reason, _, _):
       self.init(
         .invalid,
         "not a valid value\(kind.isEmpty ? "" : " for kind \(Printable.text(kind))"): \(Printable.text(reason))",

@@ -180,7 +180,7 @@ final class Session {
     case .fault(.noSuchItem(let name, let unverified)):
       failure.missing = MissingItem(
         name: name, location: vault.location, isDoubtful: unverified == true, folderWay: folderWay)
-    case .fault(.invalidValue(_, let reason, _)) where !takesKind && !ItemChange.needsAnotherItem(reason):
+    case .fault(.invalidValue(_, _, _, let needsAnother)) where !takesKind && needsAnother != true:
       failure = Failure(failure.exit, failure.event, "correct it")
     case .fault(.vaultExists): failure = vaultExists(try? vault.status())
     case .noDaemon where !isOwn && !isSystem:

@@ -147,7 +147,7 @@ final class KeyringImport {
           isDefault: collection.aliases.contains("default"), trial: isTrial, made: made)
       } catch ClientError.fault(.tooMuch(let reason)) {
         part.problem = TransferAccount.Problem(reason, isLasting: true)
-      } catch ClientError.fault(.invalidValue(_, let reason, _)) {
+      } catch ClientError.fault(.invalidValue(_, let reason, _, _)) {
         part.problem = TransferAccount.Problem(reason, isLasting: true)
       }
       return nil

@@ -83,15 +83,16 @@ public struct ItemChange: Hashable, Sendable {
   public func checkUse(of item: ItemInfo) throws(ValueError) {
     guard let own = item.use else {
       guard use == nil || use == kind?.use else {
-        throw ValueError(reason: "\(Self.keepsUse), and this one is not a key")
+        throw ValueError(reason: "the use of an item never changes, and this one is not a key")
       }
       return
     }
     guard use == nil || use == own, kind == nil || kind?.use == nil || kind?.use == own else {
-      throw ValueError(reason: "\(Self.keepsUse), and this one is for \(own.name)")
+      throw ValueError(reason: "the use of an item never changes, and this one is for \(own.name)")
     }
     guard kind == nil || kind == item.kind else {
-      throw ValueError(reason: "\(Self.keepsKind), and this one is of kind \(item.kind.rawValue), for \(own.name)")
+      throw ValueError(
+        reason: "the kind of a key never changes, and this one is of kind \(item.kind.rawValue), for \(own.name)")
     }
   }
 
@@ -100,19 +101,11 @@ public struct ItemChange: Hashable, Sendable {
   /// - Throws: ``ValueError`` if it would.
   public func checkReading(of item: ItemInfo) throws(ValueError) {
     guard neverRead == nil || neverRead == item.policy.isNeverRead else {
-      throw ValueError(reason: item.policy.isNeverRead ? Self.staysUnread : Self.staysRead)
+      let isUnread = item.policy.isNeverRead
+      throw ValueError(
+        reason: isUnread
+          ? "an item that is never read stays so" : "an item that could be read cannot become never read")
     }
-  }
-
-  private static let keepsUse = "the use of an item never changes"
-  private static let keepsKind = "the kind of a key never changes"
-  private static let staysUnread = "an item that is never read stays so"
-  private static let staysRead = "an item that could be read cannot become never read"
-
-  /// True for the reason of a refusal by ``checkUse(of:)`` or ``checkReading(of:)``: no other value or kind would help
-  /// then, only another item.
-  public static func needsAnotherItem(_ reason: String) -> Bool {
-    [keepsUse, keepsKind, staysUnread, staysRead].contains { reason.hasPrefix($0) }
   }
 
   /// Checks that a never-read item is a key that the vault generated or copied, for a use in which nobody outside the

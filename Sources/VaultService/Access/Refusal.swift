@@ -36,6 +36,8 @@ package enum Refusal: Error, Equatable {
   case expired(String, Int64)
   case invalidName(String, reason: String)
   case invalidValue(kind: String, reason: String)
+  /// The change would alter what the item always stays, so only another item would help.
+  case needsAnotherItem(kind: String, reason: String)
   /// The operation is for items of other kinds; `kind` is this item's.
   case wrongKind(String, kind: ItemKind)
   /// The operation is for keys made for another use; `use` is the use of this key, nil if the item is no key.
@@ -80,8 +82,8 @@ package enum Refusal: Error, Equatable {
     case .corrupt(let reason, _, _), .storageFailed(let reason), .unrecorded(let reason), .busy(let reason),
       .invalidBackup(let reason), .misconfigured(let reason), .denied(let reason), .invalidGrant(let reason),
       .weakSecret(let reason), .tooMuch(let reason), .accountExpired(let reason), .presenceFailed(let reason),
-      .invalidName(_, let reason), .invalidValue(_, let reason), .notOnTheseTerms(_, let reason),
-      .invalidQuery(let reason, _):
+      .invalidName(_, let reason), .invalidValue(_, let reason), .needsAnotherItem(_, let reason),
+      .notOnTheseTerms(_, let reason), .invalidQuery(let reason, _):
       reason
     case .unavailable(_, let obstacle): obstacle.reason
     case .invalid(let parameter): "an invalid \(parameter) was sent"
@@ -145,7 +147,7 @@ package enum Refusal: Error, Equatable {
     case .permissions, .inUse: self = .misconfigured(error.text)
     case .neverRead: self = .denied(error.text)
     case .locked, .noSuchItem, .noSuchVersion, .alreadyExists, .expired, .notAllowed, .secondStore, .storage,
-      .invalidValue:
+      .invalidValue, .needsAnotherItem:
       self = .storageFailed(error.text)
     }
   }
@@ -201,6 +203,7 @@ extension Vault {
     case .alreadyExists: .alreadyExists(name)
     case .expired(let time): .expired(name, time)
     case .invalidValue(let reason): .invalidValue(kind: kind?.rawValue ?? "", reason: reason)
+    case .needsAnotherItem(let reason): .needsAnotherItem(kind: kind?.rawValue ?? "", reason: reason)
     case .neverRead: .neverRead(name)
     default: Refusal(error)
     }
@@ -230,7 +233,8 @@ extension VaultError {
     case .distrusted(let reason, let advice): Obstacle(reason, advice).sentence
     case .secondStore(let reason): "the second store, which the rekey fills, is not what was written: \(reason)"
     case .newer(let version): "the store was written by a newer version of vault (format \(version)); use that version"
-    case .storage(let reason), .permissions(let reason), .invalidValue(let reason): reason
+    case .storage(let reason), .permissions(let reason), .invalidValue(let reason), .needsAnotherItem(let reason):
+      reason
     case .tooLarge(let limit): "the limit is \(limit) bytes"
     case .lastSlot: "it is the last slot"
     case .noSuchSlot(let id): "there is no slot \(id)"

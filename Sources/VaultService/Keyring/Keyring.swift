@@ -432,7 +432,7 @@ package enum KeyringFault: Error, Equatable {
       .unrecorded:
       self = .isLocked
     case .noSuchItem: self = .noSuchObject
-    case .tooLarge, .tooMuch, .invalidValue: self = .limitsExceeded(refusal.reason)
+    case .tooLarge, .tooMuch, .invalidValue, .needsAnotherItem: self = .limitsExceeded(refusal.reason)
     case .invalid, .vaultExists, .noSuchVersion, .noSuchSlot, .noSuchGrant, .noSuchRequest, .invalidGrant, .lastSlot,
       .alreadyExists, .expired, .invalidName, .wrongKind, .wrongUse, .neverRead, .notOnTheseTerms, .invalidQuery,
       .authenticationFailed, .mistypedRecoveryCode, .backingOff, .unavailable, .accountExpired, .tooManyTries,

@@ -278,8 +278,8 @@ extension VaultError {
     switch self {
     case .corrupt, .distrusted, .secondStore: true
     case .noVault, .vaultExists, .inUse, .locked, .noSuchItem, .noSuchVersion, .alreadyExists, .expired, .notAllowed,
-      .neverRead, .newer, .storage, .permissions, .invalidValue, .tooLarge, .lastSlot, .noSuchSlot, .overtaken,
-      .backingUp, .rekeying:
+      .neverRead, .newer, .storage, .permissions, .invalidValue, .needsAnotherItem, .tooLarge, .lastSlot, .noSuchSlot,
+      .overtaken, .backingUp, .rekeying:
       false
     }
   }

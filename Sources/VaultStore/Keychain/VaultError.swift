@@ -36,6 +36,9 @@ public enum VaultError: Error, Hashable {
   case permissions(String)
   /// The value or the attributes do not fit the item's kind, or the vault has the most slots that it can have.
   case invalidValue(String)
+  /// The change would alter what the item always stays: its use, a key's kind, or whether it can be read. No other
+  /// value or kind would help, only another item.
+  case needsAnotherItem(String)
   /// The value is longer than this limit, in bytes.
   case tooLarge(Int)
   /// The change would leave the vault without a lasting slot: a password or a recovery code that can be read.

@@ -8,7 +8,12 @@ extension VaultError {
     default: false
     }
   }
-  var isInvalidValue: Bool { if case .invalidValue = self { true } else { false } }
+  var isInvalidValue: Bool {
+    switch self {
+    case .invalidValue, .needsAnotherItem: true
+    default: false
+    }
+  }
   var isPermissions: Bool { if case .permissions = self { true } else { false } }
   var isOfSecondStore: Bool { if case .secondStore = self { true } else { false } }
   var isStorage: Bool { if case .storage = self { true } else { false } }

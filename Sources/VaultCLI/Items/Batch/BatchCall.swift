@@ -88,7 +88,7 @@ extension Fault {
   /// The index of the item that caused the fault in a `SetMany`; nil if the fault names none.
   fileprivate var failedIndex: Int? {
     switch self {
-    case .alreadyExists(_, let failed), .invalidName(_, _, let failed), .invalidValue(_, _, let failed): failed
+    case .alreadyExists(_, let failed), .invalidName(_, _, let failed), .invalidValue(_, _, let failed, _): failed
     default: nil
     }
   }

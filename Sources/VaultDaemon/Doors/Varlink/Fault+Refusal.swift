@@ -28,6 +28,8 @@ extension Fault {
     case .expired(let name, let time): self = .expired(name: name, expires: time)
     case .invalidName(let name, let reason): self = .invalidName(name: name, reason: reason, failed: failed)
     case .invalidValue(let kind, let reason): self = .invalidValue(kind: kind, reason: reason, failed: failed)
+    case .needsAnotherItem(let kind, let reason):
+      self = .invalidValue(kind: kind, reason: reason, failed: failed, anotherItem: true)
     case .wrongKind(let name, let kind): self = .wrongKind(name: name, kind: kind.rawValue)
     case .wrongUse(let name, let use): self = .wrongUse(name: name, use: use?.name)
     case .neverRead(let name): self = .neverRead(name: name)

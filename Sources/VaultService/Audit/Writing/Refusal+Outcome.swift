@@ -13,9 +13,9 @@ extension Refusal {
     case .expired: .expired
     case .authenticationFailed, .accountExpired, .tooManyTries, .presenceFailed:
       .unproven
-    case .invalid, .vaultExists, .invalidGrant, .lastSlot, .alreadyExists, .invalidName, .invalidValue, .wrongKind,
-      .wrongUse, .notOnTheseTerms, .mistypedRecoveryCode,
-      .invalidQuery, .weakSecret, .tooLarge, .tooMuch, .invalidBackup:
+    case .invalid, .vaultExists, .invalidGrant, .lastSlot, .alreadyExists, .invalidName, .invalidValue,
+      .needsAnotherItem, .wrongKind, .wrongUse, .notOnTheseTerms, .mistypedRecoveryCode, .invalidQuery, .weakSecret,
+      .tooLarge, .tooMuch, .invalidBackup:
       .invalid
     case .cancelled: .cancelled
     case .unavailable, .rekeying, .rekeyRests, .corrupt, .storageFailed, .unrecorded, .outOfMemory, .busy,

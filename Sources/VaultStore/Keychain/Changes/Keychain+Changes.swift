@@ -12,9 +12,9 @@ extension Keychain {
   ///   - ahead: what was sealed for this change before; see ``sealAhead(_:_:)``.
   /// - Throws: ``VaultError/alreadyExists`` without ``ItemChange/update``; ``VaultError/neverRead`` for a new value,
   ///   other than a generated one, of an item that is never read; ``VaultError/invalidValue(_:)``;
-  ///   ``VaultError/tooLarge(_:)``; ``VaultError/locked`` when a needed key is not in memory, which for a new item
-  ///   includes the keys that tell whether its name is taken; ``VaultError/corrupt(_:)``; ``VaultError/storage(_:)``.
-  ///   Then nothing has changed.
+  ///   ``VaultError/needsAnotherItem(_:)``; ``VaultError/tooLarge(_:)``; ``VaultError/locked`` when a needed key is not
+  ///   in memory, which for a new item includes the keys that tell whether its name is taken;
+  ///   ``VaultError/corrupt(_:)``; ``VaultError/storage(_:)``. Then nothing has changed.
   @discardableResult
   public func set(
     _ change: ItemChange, value: borrowing SecureBytes, now: Int64, ahead: SealedAhead? = nil
@@ -75,7 +75,7 @@ extension Keychain {
         do throws(ValueError) {
           try change.checkUse(of: old.head.item)
           try change.checkReading(of: old.head.item)
-        } catch { throw .invalidValue(error.reason) }
+        } catch { throw .needsAnotherItem(error.reason) }
         return try revise(
           old, to: change.applied(to: old.head.item), expires: change.expires, value, by: change.author, now,
           sealed: sealed, ahead: ahead, isGenerated: change.origin == .generated)

@@ -113,8 +113,8 @@ struct FileShape {
     case .corrupt(let reason): reason
     case .storage(let reason): keychain.isBeingSalvaged ? reason : nil
     case .noVault, .vaultExists, .inUse, .locked, .noSuchItem, .noSuchVersion, .alreadyExists, .expired, .notAllowed,
-      .neverRead, .distrusted, .secondStore, .newer, .permissions, .invalidValue, .tooLarge, .lastSlot, .noSuchSlot,
-      .overtaken, .backingUp, .rekeying:
+      .neverRead, .distrusted, .secondStore, .newer, .permissions, .invalidValue, .needsAnotherItem, .tooLarge,
+      .lastSlot, .noSuchSlot, .overtaken, .backingUp, .rekeying:
       nil
     }
   }

@@ -69,8 +69,8 @@ extension Finding {
     case .corrupt(let text): reason = text
     case .distrusted(let text, let advice): reason = Clauses.joined(text, advice)
     case .noVault, .vaultExists, .inUse, .locked, .noSuchItem, .noSuchVersion, .alreadyExists, .expired, .notAllowed,
-      .neverRead, .secondStore, .newer, .storage, .permissions, .invalidValue, .tooLarge, .lastSlot, .noSuchSlot,
-      .overtaken, .backingUp, .rekeying:
+      .neverRead, .secondStore, .newer, .storage, .permissions, .invalidValue, .needsAnotherItem, .tooLarge,
+      .lastSlot, .noSuchSlot, .overtaken, .backingUp, .rekeying:
       return nil
     }
     self.init(.damaged, reason)

@@ -25,8 +25,8 @@ extension VaultError {
     case .newer(let version): .secondStore("vault.db has format \(version)")
     case .corrupt(let reason), .distrusted(let reason, _): .secondStore(reason)
     case .secondStore, .vaultExists, .inUse, .locked, .noSuchItem, .noSuchVersion, .alreadyExists, .expired,
-      .notAllowed, .storage, .permissions, .invalidValue, .tooLarge, .lastSlot, .noSuchSlot, .overtaken, .backingUp,
-      .rekeying, .neverRead:
+      .notAllowed, .storage, .permissions, .invalidValue, .needsAnotherItem, .tooLarge, .lastSlot, .noSuchSlot,
+      .overtaken, .backingUp, .rekeying, .neverRead:
       self
     }
   }
