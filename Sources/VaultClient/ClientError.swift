@@ -55,7 +55,7 @@ extension ClientError: CustomStringConvertible {
     case .daemonFailed(let status, let message): message.isEmpty ? "vaultd ended with status \(status)" : message
     case .disconnected: "the daemon closed the connection"
     case .protocolViolation(let reason): "the daemon's answer is not understood: \(reason)"
-    case .fault(let fault): fault.sentence
+    case .fault(let fault): fault.words().event
     case .timedOut: "the daemon did not answer in time"
     case .tooLarge(let limit): "the request is larger than \(limit) bytes"
     case .answerTooLarge(let limit): "the answer is larger than \(limit) bytes"

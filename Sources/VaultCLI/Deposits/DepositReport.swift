@@ -22,7 +22,7 @@ enum DepositReport {
     for deposit in deposits {
       table.add(
         .init("\(deposit.number)"), .init(Printable.whole(deposit.name ?? "")), .init(deposit.kind ?? ""),
-        .init(deposit.size.map { Sizes.text($0) } ?? ""), .init(deposit.time.map { LocalTime.day($0) } ?? ""),
+        .init(deposit.size.map { Counted.size($0) } ?? ""), .init(deposit.time.map { LocalTime.day($0) } ?? ""),
         .init(Printable.whole(deposit.depositor ?? "")),
         .init(deposit.waiting ? "waiting" : "kept", isRed: !deposit.waiting),
         below: deposit.reason)
@@ -45,7 +45,7 @@ enum DepositReport {
 extension Wire.DepositInfo {
   /// A description for the person who decides about the deposit.
   var sentence: String {
-    let about = [kind, accessible, size.map { Sizes.text($0) }, sealed == true ? "sealed elsewhere" : nil]
+    let about = [kind, accessible, size.map { Counted.size($0) }, sealed == true ? "sealed elsewhere" : nil]
       .compactMap { $0 }.map { Printable.text($0) }.joined(separator: ", ")
     let item = name.map { " for \(Printable.wholeQuoted($0))" } ?? ""
     let left = [

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultModel
 
 /// The free space on the file system of the store.
 struct FreeSpace {
@@ -18,7 +19,7 @@ struct FreeSpace {
   }
 
   var diagnosis: Diagnosis {
-    let text = "\(Sizes.text(bytes)) are free where the store is"
+    let text = "\(Counted.size(bytes)) are free where the store is"
     guard bytes < Self.low else { return .ok("space", text) }
     let rest =
       isRoomKept

@@ -59,7 +59,7 @@ struct StatusCommand: ParsableCommand {
   }
 
   static func lines(_ status: Wire.StatusReply, now: Int64, system: Bool = false) -> [String] {
-    var lines = [row("state", state(status.state) + Sentence.cause(status.cause))]
+    var lines = [row("state", state(status.state) + Clauses.cause(status.cause))]
     lines.append(row("since", moment(status.since, now: now)))
     if let at = status.locksAt {
       lines.append(row("locks", "\(moment(at, now: now)) (\(reason(status.locksBecause)))"))

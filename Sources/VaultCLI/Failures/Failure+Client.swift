@@ -51,7 +51,7 @@ extension Failure {
       self.init(.invalid, "that is more than the \(limit) bytes a request may have", "store less, or store it in parts")
     case .answerTooLarge(let limit):
       self.init(
-        .invalid, "the answer is longer than the limit of \(Sizes.text(limit))", "ask for less")
+        .invalid, "the answer is longer than the limit of \(Counted.size(limit))", "ask for less")
     case .notText(let name):
       self.init(.invalid, "\(Printable.quoted(name)) is not text", "read it as bytes")
     case .system("vaultd", ENOENT):

@@ -1,5 +1,6 @@
+internal import Glibc
 internal import VaultClient
-internal import VaultModel
+internal import VaultWire
 
 /// The commands that a message advises, in the form that the reader must type.
 ///
@@ -22,23 +23,19 @@ enum Hint {
     return (path ?? variable) == SocketLocation.systemPath
   }
 
+  /// The reader of this program's messages: the user of this run.
+  static func reader(isSystem: Bool = isSystem) -> FaultReader {
+    FaultReader(isSystem: isSystem, isAttended: Keyboard.isAttended, now: Int64(time(nil))) {
+      LocalTime.text($0, to: STDERR_FILENO)
+    }
+  }
+
   /// A command with its arguments, between backticks.
-  static func vault(_ words: String) -> String { "`\(line(words))`" }
+  static func vault(_ words: String) -> String { reader().command(words) }
 
   /// A command with its arguments.
-  static func line(_ words: String, isSystem: Bool = isSystem) -> String {
-    isSystem ? "vault --system \(words)" : "vault \(words)"
-  }
+  static func line(_ words: String, isSystem: Bool = isSystem) -> String { reader(isSystem: isSystem).line(words) }
 
   /// The daemon's own advice, in which commands stand between backticks, made safe for a terminal.
-  static func text(_ advice: String, isSystem: Bool = isSystem) -> String {
-    let (mark, option) = ("`vault ", "--system ")
-    let text = Printable.text(advice)
-    guard isSystem, text.contains(mark) else { return text }
-    var parts = text.split(separator: mark, omittingEmptySubsequences: false).map(String.init)
-    for index in parts.indices.dropFirst() where !parts[index].hasPrefix(option) {
-      parts[index] = option + parts[index]
-    }
-    return parts.joined(separator: mark)
-  }
+  static func text(_ advice: String, isSystem: Bool = isSystem) -> String { reader(isSystem: isSystem).text(advice) }
 }

@@ -77,17 +77,14 @@ extension Failure {
   var ofGoneItem: Failure {
     guard exit == .missing, let missing else { return self }
     var failure = Failure(
-      exit, "no item \(Printable.quoted(missing.name)) any more\(missing.isDoubtful ? Self.doubt : "")", advice)
+      exit, "no item \(Printable.quoted(missing.name)) any more\(missing.isDoubtful ? FaultWords.doubt : "")", advice)
     failure.missing = missing
     return failure
   }
 
-  /// The doubt about the store that follows the name of a missing item.
-  static let doubt = " (the integrity of the store is not confirmed)"
-
   /// The same failure for an item in the trash. It was deleted, so the store is not doubted.
   private var inTrash: Failure {
-    let event = event.hasSuffix(Self.doubt) ? String(event.dropLast(Self.doubt.count)) : event
+    let event = event.hasSuffix(FaultWords.doubt) ? String(event.dropLast(FaultWords.doubt.count)) : event
     return Failure(exit, "\(event), but one in the trash", "\(Hint.vault("trash restore")) restores it")
   }
 

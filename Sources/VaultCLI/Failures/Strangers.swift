@@ -5,7 +5,7 @@ internal import VaultWire
 
 extension Failure {
   /// The advice for a caller without the right for this call.
-  static var askOwner: String { Hint.isSystem ? "ask an administrator" : "ask the owner of the vault" }
+  static var askOwner: String { Hint.reader().askOwner }
 
   /// The same failure, with advice to give a reason. An administrator could have been asked about the call, and was
   /// not, because the caller gave no reason.

@@ -87,7 +87,7 @@ struct OverviewCommand: ParsableCommand {
         "\(name) is \(Style.green("unlocked"))\(until(status))" + (mayOpen ? "; `\(vault) lock` locks it" : "")
       case "cold": "\(name) is locked (not unlocked since the daemon started); \(opening)"
       case "locked":
-        "\(name) \(status.cause.hasPrefix("by ") ? "was" : "is") locked\(Sentence.cause(status.cause)); \(opening)"
+        "\(name) \(status.cause.hasPrefix("by ") ? "was" : "is") locked\(Clauses.cause(status.cause)); \(opening)"
       default: "\(name) is \(Printable.text(status.state)); see `\(vault) status`"
       }
     var lines = [Clauses.ended(state)]

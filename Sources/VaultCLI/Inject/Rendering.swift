@@ -33,7 +33,8 @@ struct Rendering: ~Copyable {
       }
       guard bytes.count <= Self.limit else {
         throw Failure(
-          .invalid, "\(Printable.text(name)) gives more than \(Sizes.text(Self.limit))", "split it into several files")
+          .invalid, "\(Printable.text(name)) gives more than \(Counted.size(Self.limit))", "split it into several files"
+        )
       }
     }
     self.bytes = bytes
@@ -54,7 +55,7 @@ struct Rendering: ~Copyable {
         var next = SecretBuffer()
         try form.withBytes { value throws(Escape.Fault) in try escape.append(value, to: &next) }
         // Each form of a form multiplies the size.
-        guard next.count <= limit else { throw Escape.Fault(reason: "it becomes more than \(Sizes.text(limit))") }
+        guard next.count <= limit else { throw Escape.Fault(reason: "it becomes more than \(Counted.size(limit))") }
         form = next
       }
       try form.withBytes { value throws(Escape.Fault) in try last.append(value, to: &bytes) }

@@ -12,15 +12,6 @@ extension Wire.Warning {
 }
 
 enum Sentence {
-  /// The cause of a state, to append to a sentence: `by password`, or a sentence in brackets.
-  static func cause(_ text: String) -> String {
-    let text = Printable.text(text)
-    return text.hasPrefix("by ") ? " \(text)" : " (\(text))"
-  }
-
-  /// The proofs that an item requires, worded to follow the verb "requires".
-  static func required(_ name: String) -> String { name == "password" ? "the password" : Printable.text(name) }
-
   /// A sentence with the advice appended.
   static func joined(_ text: String, _ advice: String?) -> String { Clauses.joined(text, advice) }
 }

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import VaultModel
 
 /// Sizes as given on the command line.
 enum Sizes {
@@ -13,14 +12,5 @@ enum Sizes {
       case (let bytes, false) = number.multipliedReportingOverflow(by: unit ?? 1)
     else { throw ValidationError("`\(text)` is not a valid size; write it like 64m or 64MiB") }
     return bytes
-  }
-
-  /// A size in bytes for a person. The unit is the largest one for which the size is exactly 1, or at least 2.
-  static func text(_ bytes: Int) -> String {
-    for (unit, size) in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]
-    where bytes >= 2 * size || bytes == size {
-      return "\(bytes / size) \(unit)"
-    }
-    return Counted.text(bytes, "byte")
   }
 }

@@ -1,3 +1,5 @@
+internal import VaultModel
+
 /// A bar for the progress of work whose size is known.
 struct ProgressBar: ~Copyable {
   private static let width = 30
@@ -23,7 +25,7 @@ struct ProgressBar: ~Copyable {
     let percent = Int(100 * Self.share(done, of: total))
     guard percent != shown else { return }
     shown = percent
-    progress.show(Self.text(what, done, of: total, " of \(Sizes.text(total))"))
+    progress.show(Self.text(what, done, of: total, " of \(Counted.size(total))"))
   }
 
   /// Returns the bar as text, with `detail` after the percentage.

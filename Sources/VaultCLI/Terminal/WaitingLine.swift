@@ -27,7 +27,7 @@ struct WaitingLine: ~Copyable {
     // The call goes on to wait for an approval, if it needs one.
     case .locked: "waiting for an unlock, and for an approval if one is needed"
     case .presenceRequired(let name, let require):
-      "waiting for a person: \(Printable.quoted(name)) requires \(Sentence.required(require))"
+      "waiting for a person: \(Printable.quoted(name)) requires \(Clauses.required(require))"
     case .denied(_, let request?): "waiting for an administrator to approve request \(request)"
     default: nil
     }

@@ -60,7 +60,7 @@ struct BackupChecking {
         object.add("checked", isWhole ? "all" : "length")
       }
     }
-    let made = "made \(StatusCommand.moment(outline.created, now: Int64(time(nil)))), \(Sizes.text(outline.count))"
+    let made = "made \(StatusCommand.moment(outline.created, now: Int64(time(nil)))), \(Counted.size(outline.count))"
     try Output.line(
       (isWhole ? "complete and as it was written" : "its header and its length are those of a backup") + "; \(made)")
   }

@@ -82,7 +82,7 @@ struct BackupCommand: SecretTaking {
         if !unchecked.isEmpty { object.add("unchecked", unchecked) }
       }
     } else if Keyboard.isAttended {
-      Output.note("the backup is made, \(Sizes.text(size)); \(Hint.vault("restore")) makes a vault from it")
+      Output.note("the backup is made, \(Counted.size(size)); \(Hint.vault("restore")) makes a vault from it")
     }
   }
 

@@ -69,7 +69,7 @@ struct WatchCommand: ParsableCommand {
       return "\(time) request \(event.number ?? 0) \(Printable.text(event.change ?? "changed"))"
     }
     let subject = event.event == "state" ? "" : "\(Printable.text(event.event)) "
-    let cause = event.cause.map(Sentence.cause) ?? ""
+    let cause = event.cause.map(Clauses.cause) ?? ""
     return "\(time) \(subject)\(Printable.text(event.state ?? ""))\(cause)"
   }
 }

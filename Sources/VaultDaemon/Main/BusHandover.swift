@@ -88,11 +88,7 @@ struct BusHandover {
     let reply = try Reply(frame)
     guard let name = reply.error else { return }
     let fault = try Fault(frame, error: name, reply.parameters)
-    switch fault {
-    case .busy(let reason), .misconfigured(let reason), .denied(let reason, _):
-      throw failure("does not serve this session: \(reason)")
-    default: throw failure("does not serve this session: \(fault.sentence)")
-    }
+    throw failure("does not serve this session: \(fault.words().journal)")
   }
 
   private func failure(_ reason: String) -> Daemon.Failure {

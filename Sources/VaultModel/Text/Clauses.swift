@@ -8,6 +8,17 @@ public enum Clauses {
     return "\(text) \(more.prefix(1).uppercased())\(more.dropFirst())"
   }
 
+  /// The cause of a state, to append to a sentence: `by password`, or a sentence in brackets.
+  public static func cause(_ text: String) -> String {
+    let text = Printable.text(text)
+    return text.hasPrefix("by ") ? " \(text)" : " (\(text))"
+  }
+
+  /// The proofs that an item requires, worded to follow the verb "requires".
+  public static func required(_ name: String) -> String {
+    name == "password" ? "the password" : Printable.text(name)
+  }
+
   /// A sentence: the clause with a period after it, unless it has its own punctuation.
   public static func ended(_ text: String) -> String { isEnded(text) ? text : text + "." }
 

@@ -9,4 +9,13 @@ public enum Counted {
     let endsInVowel = noun.dropLast().last.map { "aeiou".contains($0) } ?? false
     return noun.hasSuffix("y") && !endsInVowel ? "\(count) \(noun.dropLast())ies" : "\(count) \(noun)s"
   }
+
+  /// A size in bytes for a person. The unit is the largest one for which the size is exactly 1, or at least 2.
+  public static func size(_ bytes: Int) -> String {
+    for (unit, size) in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]
+    where bytes >= 2 * size || bytes == size {
+      return "\(bytes / size) \(unit)"
+    }
+    return text(bytes, "byte")
+  }
 }

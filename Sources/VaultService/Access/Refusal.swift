@@ -1,8 +1,10 @@
 internal import VaultCore
 package import VaultModel
-package import VaultStore
+internal import VaultStore
 
 /// The reason why a request is refused, for every door.
+///
+/// Its words for people and logs are those of the error of the interface into which the doors translate it.
 package enum Refusal: Error, Equatable {
   /// A parameter, by its name, has a value that it cannot have.
   case invalid(String)
@@ -76,50 +78,6 @@ package enum Refusal: Error, Equatable {
   case invalidBackup(String)
   case misconfigured(String)
 
-  /// The reason for the journal, without its advice. It names no item, because names may be hidden.
-  package var reason: String {
-    switch self {
-    case .corrupt(let reason, _, _), .storageFailed(let reason), .unrecorded(let reason), .busy(let reason),
-      .invalidBackup(let reason), .misconfigured(let reason), .denied(let reason), .invalidGrant(let reason),
-      .weakSecret(let reason), .tooMuch(let reason), .accountExpired(let reason), .presenceFailed(let reason),
-      .invalidName(_, let reason), .invalidValue(_, let reason), .needsAnotherItem(_, let reason),
-      .notOnTheseTerms(_, let reason), .invalidQuery(let reason, _):
-      reason
-    case .unavailable(_, let obstacle): obstacle.reason
-    case .invalid(let parameter): "an invalid \(parameter) was sent"
-    case .noVault: VaultError.noVault.text
-    case .vaultExists: VaultError.vaultExists.text
-    case .locked: VaultError.locked.text
-    case .timedOut: "nobody has unlocked the vault in time"
-    case .unshown: "nobody has shown presence in time"
-    case .unanswered: "no administrator has answered in time"
-    case .unapproved: "an administrator was asked, and has not approved this yet"
-    case .approvalLost(.some): "another call has used the approval, and nobody has answered the request that followed"
-    case .approvalLost(.none): "another call has used the approval, and nobody can be asked again now"
-    case .noSuchItem: VaultError.noSuchItem.text
-    case .noSuchVersion(_, let number): VaultError.noSuchVersion(number).text
-    case .noSuchSlot(let id): "there is no slot \(id)"
-    case .noSuchGrant: "there is no such grant"
-    case .noSuchRequest: "there is no such request"
-    case .lastSlot: VaultError.lastSlot.text
-    case .alreadyExists: VaultError.alreadyExists.text
-    case .expired(_, let time): VaultError.expired(time).text
-    case .wrongKind: "the item is of another kind"
-    case .wrongUse: "the key is for another use"
-    case .neverRead: VaultError.neverRead.text
-    case .authenticationFailed, .mistypedRecoveryCode: "the secret was not accepted"
-    case .backingOff: "the last try was too short a time ago"
-    case .tooManyTries: "there were too many tries"
-    case .presenceRequired: "the item asks for a person each time"
-    case .rekeying: VaultError.rekeying.text
-    case .rekeyRests: "the rekey waits for an unlock"
-    case .noSuchDeposit(let number): "there is no deposit \(number)"
-    case .cancelled: "it was cancelled"
-    case .tooLarge(let limit): "the value has more than \(limit) bytes"
-    case .outOfMemory: "there is not enough memory"
-    }
-  }
-
   /// The refusal of requests over a connection whose process has ended.
   package static let disowned = Refusal.denied("the process that connected has ended")
 
@@ -139,11 +97,8 @@ package enum Refusal: Error, Equatable {
     case .rekeying: self = .rekeying
     case .overtaken, .backingUp: self = .busy(error.text)
     case .tooLarge(let limit): self = .tooLarge(limit: limit)
-    case .newer(let version):
-      let reason = "the store was written by a newer version of vault (format \(version))"
-      self = .corrupt(reason, isNewer: true, advice: "use that version")
-    case .corrupt(let reason): self = .corrupt(reason, isNewer: false, advice: nil)
-    case .distrusted(let reason, let advice): self = .corrupt(reason, isNewer: false, advice: advice)
+    case .newer: self = .corrupt(error.reason, isNewer: true, advice: error.advice)
+    case .corrupt, .distrusted: self = .corrupt(error.reason, isNewer: false, advice: error.advice)
     case .permissions, .inUse: self = .misconfigured(error.text)
     case .neverRead: self = .denied(error.text)
     case .locked, .noSuchItem, .noSuchVersion, .alreadyExists, .expired, .notAllowed, .secondStore, .storage,
@@ -154,17 +109,11 @@ package enum Refusal: Error, Equatable {
 
   /// The refusal of a question about grants if their records are not the ones stored last, or cannot be read.
   init(grants error: VaultError) {
-    guard case .corrupt(let reason) = error else {
+    guard case .corrupt = error else {
       self.init(error)
       return
     }
-    let advice = "`vault verify` says what is wrong, `vault salvage` saves the rest"
-    self = .corrupt(reason, isNewer: false, advice: advice)
-  }
-
-  /// The reason for the journal, with its advice.
-  var sentence: String {
-    if case .corrupt(_, _, let advice?) = self { Clauses.joined(reason, advice) } else { reason }
+    self = .corrupt(error.reason, isNewer: false, advice: error.adviceOnGrants)
   }
 
   init(_ error: CryptoError) {
@@ -216,32 +165,9 @@ extension Vault {
 extension VaultError {
   var isInUse: Bool { if case .inUse = self { true } else { false } }
 
-  /// The error in one sentence for a person.
-  package var text: String {
-    switch self {
-    case .noVault: "there is no vault"
-    case .vaultExists: "there is already a vault"
-    case .inUse(let pid): "another vaultd \(pid.map { "(pid \($0)) " } ?? "")serves this vault"
-    case .locked: "the vault is locked"
-    case .noSuchItem: "there is no such item"
-    case .noSuchVersion(let number): "there is no version \(number)"
-    case .alreadyExists: "there is already an item of this name"
-    case .expired: "the item has expired"
-    case .notAllowed: "the item requires the presence of a person"
-    case .neverRead: "its key is never read, and only a generated key can replace it"
-    case .corrupt(let reason): reason
-    case .distrusted(let reason, let advice): Obstacle(reason, advice).sentence
-    case .secondStore(let reason): "the second store, which the rekey fills, is not what was written: \(reason)"
-    case .newer(let version): "the store was written by a newer version of vault (format \(version)); use that version"
-    case .storage(let reason), .permissions(let reason), .invalidValue(let reason), .needsAnotherItem(let reason):
-      reason
-    case .tooLarge(let limit): "the limit is \(limit) bytes"
-    case .lastSlot: "it is the last slot"
-    case .noSuchSlot(let id): "there is no slot \(id)"
-    case .overtaken: "the slots were changed meanwhile"
-    case .backingUp: "another backup is being made"
-    case .rekeying: "the vault is being given a new key"
-    }
+  /// The advice if the records of grants cannot be read.
+  var adviceOnGrants: String? {
+    if case .corrupt = self { "`vault verify` says what is wrong, `vault salvage` saves the rest" } else { advice }
   }
 }
 

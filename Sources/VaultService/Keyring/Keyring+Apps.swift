@@ -95,7 +95,7 @@ extension Keyring {
     do throws(ValueError) {
       query = Query(keyring: try KeyringAttributes(anyOfPortalApp: app))
     } catch {
-      throw .limitsExceeded(error.reason)
+      throw .limitsExceeded(.tooMuch(error.reason))
     }
     var first: ItemInfo?
     var place: Int64?
@@ -127,7 +127,7 @@ extension Keyring {
     var facts = KeyringFacts(
       id: KeyringID.random(), order: 0, label: "Application key for \(app)", contentType: type)
     do throws(ValueError) { facts.attributes = try KeyringAttributes(portalApp: app) } catch {
-      throw .limitsExceeded(error.reason)
+      throw .limitsExceeded(.tooMuch(error.reason))
     }
     try Self.check(facts)
     facts.order = vault.nextKeyringOrder()

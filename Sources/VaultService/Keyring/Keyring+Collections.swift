@@ -51,7 +51,7 @@ extension Keyring {
 
   package static func check(label: String) throws(KeyringFault) {
     guard label.utf8.count <= longestLabel else {
-      throw .limitsExceeded("a collection's label has at most \(longestLabel) bytes")
+      throw .limitsExceeded(.tooMuch("a collection's label has at most \(longestLabel) bytes"))
     }
   }
 
@@ -63,7 +63,7 @@ extension Keyring {
   ) throws(KeyringFault) -> CollectionID {
     try Self.check(label: label)
     guard directory.made.count < KeyringDirectory.most else {
-      throw .limitsExceeded("there are \(KeyringDirectory.most) collections already")
+      throw .limitsExceeded(.tooMuch("there are \(KeyringDirectory.most) collections already"))
     }
     let collection = CollectionID.made(KeyringID.random())
     try write([RecordChange(collection, label: label, isStandard: isStandard)], for: caller)

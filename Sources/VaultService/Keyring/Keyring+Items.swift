@@ -254,7 +254,7 @@ extension Keyring {
   }
 
   static func check(_ facts: KeyringFacts) throws(KeyringFault) {
-    do throws(ValueError) { try facts.validate() } catch { throw .limitsExceeded(error.reason) }
+    do throws(ValueError) { try facts.validate() } catch { throw .limitsExceeded(.tooMuch(error.reason)) }
   }
 
   /// Checks the facts that a program gives an item. The secrets of sandboxed programs are the portal's alone.

@@ -409,8 +409,8 @@ package enum KeyringFault: Error, Equatable {
   case noSuchObject
   /// The collection, or the property, cannot be changed here.
   case readOnly
-  /// The call exceeds a limit, in words for a person.
-  case limitsExceeded(String)
+  /// The call exceeds a limit.
+  case limitsExceeded(Refusal)
   case refused(Refusal)
 
   /// True if the vault itself has failed, by an error of its store for example, so that nobody can tell what there is.
@@ -432,7 +432,7 @@ package enum KeyringFault: Error, Equatable {
       .unrecorded:
       self = .isLocked
     case .noSuchItem: self = .noSuchObject
-    case .tooLarge, .tooMuch, .invalidValue, .needsAnotherItem: self = .limitsExceeded(refusal.reason)
+    case .tooLarge, .tooMuch, .invalidValue, .needsAnotherItem: self = .limitsExceeded(refusal)
     case .invalid, .vaultExists, .noSuchVersion, .noSuchSlot, .noSuchGrant, .noSuchRequest, .invalidGrant, .lastSlot,
       .alreadyExists, .expired, .invalidName, .wrongKind, .wrongUse, .neverRead, .notOnTheseTerms, .invalidQuery,
       .authenticationFailed, .mistypedRecoveryCode, .backingOff, .unavailable, .accountExpired, .tooManyTries,

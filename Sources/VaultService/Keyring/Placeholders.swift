@@ -110,7 +110,7 @@ final class Placeholders: SecretHolder {
         crowded.numbers.first { searches[$0].map { $0.prompts == 0 && mayGo($0) } ?? false }
       }
       guard let old = first({ $0.match != nil }) ?? first({ _ in true }) else {
-        throw .limitsExceeded("too many searches wait for an unlock")
+        throw .limitsExceeded(.tooMuch("too many searches wait for an unlock"))
       }
       remove(old)
     }

@@ -1,3 +1,5 @@
+internal import VaultModel
+
 /// The error with which the store or the keychain refuses an operation.
 ///
 /// No case carries a secret: the texts name files, tables, record numbers and limits, never the content of an item.
@@ -51,4 +53,45 @@ public enum VaultError: Error, Hashable {
   case backingUp
   /// The vault is being rekeyed, and its slots cannot be changed until the rekey ends.
   case rekeying
+}
+
+extension VaultError {
+  /// The error in words for the log, without its advice. A caller's refusal is worded where the caller reads it.
+  package var reason: String {
+    switch self {
+    case .noVault: "there is no vault"
+    case .vaultExists: "there is already a vault"
+    case .inUse(let pid): "another vaultd \(pid.map { "(pid \($0)) " } ?? "")serves this vault"
+    case .locked: "the vault is locked"
+    case .noSuchItem: "there is no such item"
+    case .noSuchVersion(let number): "there is no version \(number)"
+    case .alreadyExists: "there is already an item of this name"
+    case .expired: "the item has expired"
+    case .notAllowed: "the item requires the presence of a person"
+    case .neverRead: "its key is never read, and only a generated key can replace it"
+    case .secondStore(let reason): "the second store, which the rekey fills, is not what was written: \(reason)"
+    case .newer(let version): "the store was written by a newer version of vault (format \(version))"
+    case .corrupt(let reason), .distrusted(let reason, _), .storage(let reason), .permissions(let reason),
+      .invalidValue(let reason), .needsAnotherItem(let reason):
+      reason
+    case .tooLarge(let limit): "the limit is \(limit) bytes"
+    case .lastSlot: "it is the last slot"
+    case .noSuchSlot(let id): "there is no slot \(id)"
+    case .overtaken: "the slots were changed meanwhile"
+    case .backingUp: "another backup is being made"
+    case .rekeying: "the vault is being given a new key"
+    }
+  }
+
+  /// The advice for the next step; nil for most errors.
+  package var advice: String? {
+    switch self {
+    case .newer: "use that version"
+    case .distrusted(_, let advice): advice
+    default: nil
+    }
+  }
+
+  /// The reason and the advice in one sentence.
+  package var text: String { Clauses.joined(reason, advice) }
 }

@@ -164,7 +164,7 @@ import VaultTesting
     }
     let refused = try reader.outcome()
     #expect(refused.status == 77 && refused.errors.contains("or did not give the right password"), "\(refused)")
-    try terminal.expect("nothing was done: the password was wrong, 3 times; nobody is asked again for a minute")
+    try terminal.expect("nothing was done: wrong password, 3 times; nobody is asked again for a minute")
     terminal.signal(SIGTERM)
     #expect(try terminal.wait() == 0)
     #expect(count("nothing was done", in: terminal.screen) == 1 && !terminal.screen.contains("Milliseconds"))

@@ -138,7 +138,7 @@ struct BatchLine: ~Copyable {
       throw BatchFault(given[0], "is empty, and would replace the present value; give --allow-empty if that is meant")
     }
     if let count, count > ValueLimits.bytes {
-      throw BatchFault(given[0], "is longer than the \(Sizes.text(ValueLimits.bytes)) of an item")
+      throw BatchFault(given[0], "is longer than the \(Counted.size(ValueLimits.bytes)) of an item")
     }
     do throws(ParameterError) { return try frame.content(text, data) } catch { throw BatchFault(wrong: .data) }
   }

@@ -198,7 +198,7 @@ struct EditRequest {
     }
     guard new.count <= ValueInput.limit else {
       throw Failure(
-        .invalid, "the edited value is longer than \(Sizes.text(ValueInput.limit)); nothing was stored",
+        .invalid, "the edited value is longer than \(Counted.size(ValueInput.limit)); nothing was stored",
         "store less, or store it in parts")
     }
     guard new.count > 0 || mayBeEmpty else {

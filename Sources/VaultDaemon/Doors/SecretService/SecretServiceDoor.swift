@@ -255,7 +255,7 @@ extension BusError {
     case .noSuchObject: self = .noSuchObject
     case .readOnly: self = .notSupported("this cannot be changed here")
     case .refused(.denied(let reason)): self = .denied(reason)
-    case .limitsExceeded(let reason): self = .tooMuch(reason)
+    case .limitsExceeded(let refusal): self = .tooMuch(refusal.reason)
     case .refused(let refusal): self = BusError(name: BusError.failed.name, text: refusal.reason)
     }
   }

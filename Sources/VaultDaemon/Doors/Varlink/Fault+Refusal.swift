@@ -53,8 +53,16 @@ extension Fault {
     case .weakSecret(let reason): self = .weakSecret(reason: reason)
     case .tooLarge(let limit): self = .tooLarge(limit: limit)
     case .tooMuch(let reason): self = .tooMuch(reason: reason)
-    case .unapproved(let number): self = .denied(reason: refusal.reason, request: number.value)
-    case .approvalLost(let number): self = .denied(reason: refusal.reason, request: number?.value)
+    case .unapproved(let number):
+      self = .denied(
+        reason: "an administrator was asked, and has not approved this yet", request: number.value)
+    case .approvalLost(let number?):
+      self = .denied(
+        reason: "another call has used the approval, and nobody has answered the request that followed",
+        request: number.value)
+    case .approvalLost(nil):
+      self = .denied(
+        reason: "another call has used the approval, and nobody can be asked again now", request: nil)
     case .denied(let reason): self = .denied(reason: reason, request: nil)
     case .corrupt(let reason, let isNewer, let advice):
       self = .corrupt(reason: reason, newer: isNewer, advice: advice)
@@ -78,4 +86,9 @@ extension Fault {
     case .notAnObject: self = .invalidFrame(reason: "not a JSON object")
     }
   }
+}
+
+extension Refusal {
+  /// The refusal in words for a log, and for programs that log them. They name no item, because names may be hidden.
+  var reason: String { Fault(self).words().journal }
 }

@@ -115,7 +115,7 @@ extension Access {
         }, with: entry)
       return isClosed ? "the vault is locked" : nil
     } catch {
-      let reason = refusal(error).reason
+      let reason = error.reason
       entry.result = notStored
       do throws(Refusal) { try vault.audit.settle(entry) } catch {
         entry.result = nil
@@ -213,7 +213,8 @@ extension Access {
 
   /// Logs that the grants of a class do not count.
   func warn(_ accessible: AccessClass, _ error: VaultError) {
-    vault.log.error("no grant for items of class \(accessible.name) counts: \(Refusal(grants: error).sentence)")
+    let problem = Clauses.joined(error.reason, error.adviceOnGrants)
+    vault.log.error("no grant for items of class \(accessible.name) counts: \(problem)")
   }
 
   /// Notes which grants a rekey carries over, right before the vault gets other keys.

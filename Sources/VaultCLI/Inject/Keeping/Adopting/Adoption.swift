@@ -137,7 +137,7 @@ struct Adoption: ~Copyable {
     let copy = source.withBytes { SecretBuffer(copying: $0) }
     do {
       guard copy.count <= Template.limit else {
-        throw Refusal(reason: "it would be longer than \(Sizes.text(Template.limit))")
+        throw Refusal(reason: "it would be longer than \(Counted.size(Template.limit))")
       }
       let template = try Template(copy)
       let again = try Rendering(template, rendering.fetched.copy(), name: "")

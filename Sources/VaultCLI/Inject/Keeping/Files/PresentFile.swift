@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import VaultBytes
+internal import VaultModel
 internal import VaultWire
 
 /// A regular file under a name, as it is at this moment.
@@ -56,7 +57,7 @@ final class PresentFile {
 
   /// The reason why the file is not readable, in words.
   var unread: String {
-    status.st_size > Rendering.limit ? "it has more than \(Sizes.text(Rendering.limit))" : "it cannot be read"
+    status.st_size > Rendering.limit ? "it has more than \(Counted.size(Rendering.limit))" : "it cannot be read"
   }
 
   var identity: FileIdentity { FileIdentity(status) }
