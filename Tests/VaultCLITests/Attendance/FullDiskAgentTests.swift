@@ -14,6 +14,8 @@ struct FullDiskAgentTests {
       let early = try AttendingClient(sandbox)
       let key = SSHTestKey(Array(0..<32))
       #expect(try sandbox.join().code(key.adding(constraints: [2])) == 6)
+      let (plain, gate, forwarded) = (SSHTestKey(1), SSHTestKey(2), try sandbox.join())
+      #expect(try sandbox.join().code(plain.adding()) == 6)
       // On a full disk no call is begun that could ask somebody.
       func begin() throws -> (client: WireClient, number: Int) {
         let client = try sandbox.join()
@@ -26,6 +28,8 @@ struct FullDiskAgentTests {
       var count = 0
       while try sandbox.run("get", "token").status == 0, count < 500 { count += 1 }
       #expect(count < 500)
+      // ssh continues after a refused binding, so the session counts from then on.
+      #expect(try forwarded.code(.bind(gate, .zeros(32), isForwarding: true)) == 5)
 
       let late = try AttendingClient(sandbox)
       let told: Set<Int?> = [try late.nextInquiry().number, try late.nextInquiry().number]
@@ -45,6 +49,7 @@ struct FullDiskAgentTests {
 
       try remount("size=8m")
       #expect(try sandbox.must(["get", "token"]) == "kept")
+      #expect(try forwarded.code(.sign(plain.blob, .login(plain.blob, .zeros(32)))) == 14)
       // The log has an entry for everything that happened meanwhile.
       let log = try sandbox.must(["audit", "--json", "-n", "1000"]).split(separator: "\n")
       func entries(_ action: String, _ outcome: String, _ words: String) -> Int {
@@ -55,6 +60,7 @@ struct FullDiskAgentTests {
       #expect(entries("dismiss", "ok", "number \(second.number)") == 1, "\(log)")
       #expect(entries("call", "missing", "io.vaultd.Vault.Confirm") == 1, "\(log)")
       #expect(entries("call", "missing", "io.vaultd.Vault.Dismiss") == 1, "\(log)")
+      #expect(entries("use", "ok", ", for someone on ") == 1, "\(log)")
     }
   }
 }

@@ -46,6 +46,26 @@ import VaultTesting
     try wait(for: "the agent") { try sandbox.listed() == "The agent has no identities.\n" }
   }
 
+  @Test("a binding that is refused while it is off counts once it is on, because ssh continues without the answer")
+  func refusedBinding() throws {
+    let sandbox = try Sandbox.withSSHAgent()
+    defer { sandbox.close() }
+    let (key, gate, session) = (SSHTestKey(7), SSHTestKey(8), [UInt8].zeros(32))
+    let (bound, broken) = (try sandbox.join(), try sandbox.join())
+    try reload(sandbox, "ssh-agent = off\n")
+    try wait(for: "its end") { try isRefused(sandbox) }
+    #expect(try bound.code(.bind(gate, session, isForwarding: true)) == 5)
+    let forged: [UInt8] = .bind(gate.blob, session, isForwarding: true, signature: key.signature(of: session))
+    #expect(try broken.code(forged) == 5)
+    try reload(sandbox, "ssh-agent = on\n")
+    try wait(for: "the agent") { try sandbox.listed() == "The agent has no identities.\n" }
+    let local = try sandbox.join()
+    #expect(try local.code(key.adding()) == 6)
+    for client in [bound, broken, local] { #expect(try client.code(.sign(key.blob, .login(key.blob, session))) == 14) }
+    let logins = try sandbox.sshAudit().filter { $0.contains("SSH login") }.map { $0.contains(", for someone ") }
+    #expect(logins == [true, true, false], "\(try sandbox.sshAudit())")
+  }
+
   @Test("another user gets nothing", .enabled(if: Root.isAtHand, "needs root to be another user")) func otherUser()
     throws
   {

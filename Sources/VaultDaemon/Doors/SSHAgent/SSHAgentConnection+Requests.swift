@@ -37,7 +37,7 @@ extension SSHAgentConnection {
         refuse("the agent is locked", .invalid)
       }
     case .unlock: refuse("the agent is not locked", .invalid)
-    case .bind(let bind): self.bind(bind)
+    case .bind: answerBinding()
     case .query: reply(.extensions(["query", SessionBind.name]))
     case .unknownExtension, .unsupported: reply(.failure, .invalid)
     }
@@ -72,7 +72,7 @@ extension SSHAgentConnection {
     switch request {
     case .list: reply(.identities([]), .locked)
     // The origin of the connection still counts once the agent is unlocked.
-    case .bind(let bind): self.bind(bind)
+    case .bind: answerBinding()
     case .unlock(let passphrase) where isOwn:
       door.lock.unlock(frame.extracting(passphrase)) { [weak self] in
         self?.checkStillAsking() == true
@@ -168,25 +168,30 @@ extension SSHAgentConnection {
 
   // MARK: Sessions
 
-  private func bind(_ bind: SessionBind?) {
+  /// Takes in the session to which the connection is bound, or notes that the connection can come from anywhere. This
+  /// happens before anything can refuse the request, because later requests count as those of another host.
+  func takeIn(_ bind: SessionBind?) {
+    bindingFault = nil
     defer { caller?.session?.come(over: bindings) }
     guard let bind else {
       bindings.fail()
-      return refuse("a binding to a session cannot be read", .invalid)
+      bindingFault = ("a binding to a session cannot be read", .invalid)
+      return
     }
     // Bytes have no padding.
     guard let signer = try? bind.signer(), let key = try? PublicKey(sshBlob: unsafe signer.span.bytes),
       key.verifies(sshSignature: unsafe bind.signature.span.bytes, of: unsafe bind.signedBytes.span.bytes)
     else {
       bindings.fail()
-      return refuse("the host's signature of a binding is not valid")
+      bindingFault = ("the host's signature of a binding is not valid", .denied)
+      return
     }
-    do throws(AgentRefusal) {
-      try bindings.add(bind)
-      reply(.success)
-    } catch {
-      refuse(error.reason)
-    }
+    do throws(AgentRefusal) { try bindings.add(bind) } catch { bindingFault = (error.reason, .denied) }
+  }
+
+  /// Answers a binding that ``takeIn(_:)`` has looked at.
+  private func answerBinding() {
+    if let fault = bindingFault { refuse(fault.reason, fault.outcome) } else { reply(.success) }
   }
 }
 

@@ -22,6 +22,8 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient 
   var caller: Caller?
   /// The SSH sessions through which the connection comes.
   var bindings = SessionBindings()
+  /// The reason why the last binding was not taken in, with the outcome for the audit log; nil if it was.
+  var bindingFault: (reason: String, outcome: AuditOutcome)?
   /// Bytes that were read and not handled yet. They may contain a private key or a passphrase.
   var inbound = FrameBuffer()
   var anticipation = Anticipation()
@@ -163,15 +165,19 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient 
     var frames = FrameBuffer()
     swap(&frames, &inbound)
     frames.withBytes { bytes in
-      guard door.isOn else { return refuse("the settings turn the ssh-agent off") }
       let frame = bytes.extracting(4..<4 + count)
-      do throws(SSHFormatError) {
-        let request = try AgentRequest(frame)
-        cost = request.cost
-        if begin(request.terms, request) { handle(request, frame) }
-      } catch {
-        if begin(AgentRequest.termsOfUnreadable, nil) { refuse(error.reason, .invalid) }
+      let request: AgentRequest?
+      let fault: SSHFormatError?
+      do throws(SSHFormatError) { (request, fault) = (try AgentRequest(frame), nil) } catch {
+        (request, fault) = (nil, error)
       }
+      if let request { cost = request.cost }
+      // ssh continues after a refused binding. The binding counts, whatever the answer.
+      if case .bind(let bind)? = request { takeIn(bind) }
+      guard door.isOn else { return refuse("the settings turn the ssh-agent off") }
+      guard begin(request?.terms ?? AgentRequest.termsOfUnreadable, request) else { return }
+      if let request { handle(request, frame) }
+      if let fault { refuse(fault.reason, .invalid) }
     }
     guard caller != nil else { return inbound.removeAll() }
     frames.removeFirst(4 + count)
