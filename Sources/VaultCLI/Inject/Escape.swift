@@ -17,7 +17,7 @@ enum Escape: String, CaseIterable {
   /// The names of all forms, in words.
   static let names = "\(allCases.dropLast().map(\.rawValue).joined(separator: ", ")) and \(yaml.rawValue)"
 
-  /// The reason why a value has no such form. The reason quotes nothing of the value.
+  /// The reason why a value cannot be written in a form. The reason quotes nothing of the value.
   struct Fault: Error, Equatable {
     let reason: String
   }

@@ -54,7 +54,7 @@ struct Rendering: ~Copyable {
       for escape in action.escapes.dropLast() {
         var next = SecretBuffer()
         try form.withBytes { value throws(Escape.Fault) in try escape.append(value, to: &next) }
-        // Each form of a form multiplies the size.
+        // Nested forms multiply the size.
         guard next.count <= limit else { throw Escape.Fault(reason: "it becomes more than \(Counted.size(limit))") }
         form = next
       }

@@ -3,7 +3,7 @@ internal import VaultWire
 
 /// Any bytes as one word of sh(1).
 enum ShellWord {
-  /// Appends the bytes between single quotes. Only another single quote ends them, so that becomes `'\''`.
+  /// Appends the bytes between single quotes. Only a single quote ends the quoted text, so each one becomes `'\''`.
   static func append(_ bytes: RawSpan, to text: inout SecretBuffer) {
     let span = Span<UInt8>(_bytes: bytes)
     text.reserve(span.count + 2)

@@ -39,7 +39,7 @@ struct Template: ~Copyable {
 
     /// The place in a template, as errors name it.
     ///
-    /// - Parameter name: the template's file, or what it is.
+    /// - Parameter name: the name of the template's file, or words for it, such as `standard input`.
     func text(in name: String) -> String { "\(Printable.text(name)):\(line):\(column)" }
   }
 

@@ -118,7 +118,7 @@ struct TemplateParser {
     }
   }
 
-  /// Parses a string that is UTF-8, after blanks.
+  /// Skips blanks, and parses a string that must be UTF-8.
   private mutating func text(_ text: Span<UInt8>, _ start: Int) throws(Template.Fault) -> String {
     skipBlanks(text)
     let begin = at

@@ -30,7 +30,7 @@ extension Keeper {
     if present.hasWriter { return lookLater() }
     if displacedBase == nil { lookPause = Self.firstLook }
     lookAtMode(of: present)
-    // An attempt is about to be made, after which more is known of the values that a program can have.
+    // The attempt that is due comes first: after it, more is known of the values that a program can have.
     if isDue, retry == nil, wanted != nil {
       nextLook = Moment.now()
       return
@@ -68,7 +68,8 @@ extension Keeper {
     lookPause = min(2 * lookPause, Self.lastLook)
   }
 
-  /// Checks whether there is room by now for the held text, and whether a displaced file is written to its end.
+  /// Checks whether there is room by now for the held text, and whether a program has finished writing a displaced
+  /// file.
   private func lookAside() {
     let hasAside = file.hasAside
     if let known = displacedBase {
@@ -106,24 +107,25 @@ extension Keeper {
   func lookAt(_ present: PresentFile) -> Bool {
     guard let wanted else { return false }
     if present.holds(wanted.rendering.bytes) {
-      isRight(wanted, present)
+      noteRight(wanted, present)
       return false
     }
     if isBase(present) {
-      isUndone()
+      noteUndone()
       return false
     }
-    // A text that is known may hold the values of a newer rendering.
+    // A text that was reported is looked at again after a new rendering, because it may hold the values of that
+    // rendering.
     if let foreign, !awaitsAdoption, !awaitsVersions, told?.wanted === wanted, present.isSame(as: foreign) {
       return false
     }
     let last = base ?? wanted
     let source = source(of: present, or: last)
     if base == nil, case .success(let known) = source, present.holds(known.rendering.bytes) {
-      // The values were those of the keeper's last write before its start, as far as anybody can tell.
+      // As far as the keeper can tell, the text is an earlier keeper's last write.
       keepValues(of: known)
       base = known
-      isUndone()
+      noteUndone()
       return false
     }
     guard let known = tell(of: present, source, or: last) else { return false }
@@ -131,8 +133,8 @@ extension Keeper {
     return true
   }
 
-  /// Handles the keeper's own text, where another program's was: somebody has undone that program's change.
-  private func isUndone() {
+  /// Reacts to the return of the keeper's own text: somebody has undone another program's change.
+  private func noteUndone() {
     foreign = nil
     if isHeld { isDueNow() } else if hasLost { isNoLongerHeld() }
   }
@@ -161,7 +163,7 @@ extension Keeper {
     }
   }
 
-  private func isRight(_ wanted: Wanted, _ present: PresentFile) {
+  private func noteRight(_ wanted: Wanted, _ present: PresentFile) {
     foreign = nil
     signals.whole { file.confirm(present) }
     if isHeld || hasLost || base == nil { isNoLongerHeld(isNew: base.map { !$0.gives(wanted) } ?? false) }
@@ -171,8 +173,8 @@ extension Keeper {
   /// Reports a text that a program made from a rendering, and lets the template adopt it if that is allowed.
   ///
   /// - Parameters:
-  ///   - known: the rendering from which the text was made; or the error, which may pass, because of which that
-  ///     rendering cannot be determined now.
+  ///   - known: the rendering from which the text was made; or the error, which may pass, that keeps this rendering
+  ///     unknown now.
   ///   - last: the rendering to compare with after such an error.
   /// - Returns: the rendering if the template adopted the text; nil otherwise.
   private func tell(of present: PresentFile, _ known: Result<Wanted, Failure>, or last: Wanted) -> Wanted? {

@@ -1,6 +1,7 @@
 internal import Glibc
 
-// The things beside the output that a person is to see to, as the journal and `vault status` tell them.
+// The notices about the output and the files beside it that need the attention of a person, for the journal and `vault
+// status`.
 extension Keeper {
   /// Reports files that were left under temporary names, and updates the notice once they are gone.
   func tellLeftovers() {

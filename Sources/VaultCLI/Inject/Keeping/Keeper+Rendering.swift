@@ -80,9 +80,9 @@ extension Keeper {
     report.solved()
     switch outcome {
     case nil: stays(next)
-    case .right?: isKept(next, isWritten: false)
+    case .right?: noteKept(next, isWritten: false)
     case .written(let displaced, let old)?:
-      isKept(next, isWritten: true, displaced)
+      noteKept(next, isWritten: true, displaced)
       if let old = displaced?.file.status ?? old { file.output.noteChange(from: old) }
       if let displaced, let last { adopt(displaced, last) }
     case .held(let present)?: hold(next, present)
@@ -96,7 +96,7 @@ extension Keeper {
     sayLost(foreign.text.withBytes { Rewriting(of: next.rendering, next.template, as: $0) }, next, mayBeNew: true)
   }
 
-  /// Writes the output. A mode that was changed unnoticed is no reason to write it, whenever that is found.
+  /// Writes the output. A changed mode alone is no reason to write it, even if the change is noticed only now.
   private func put(_ next: Wanted, overwrites: Bool) throws(Failure) -> KeptFile.Outcome {
     var mindsMode = true
     while true {
@@ -111,7 +111,7 @@ extension Keeper {
   }
 
   /// Handles an output that is as it should be.
-  private func isKept(_ next: Wanted, isWritten: Bool, _ displaced: KeptFile.Displaced? = nil) {
+  private func noteKept(_ next: Wanted, isWritten: Bool, _ displaced: KeptFile.Displaced? = nil) {
     (foreign, isHeld, hasLost) = (nil, false, false)
     if isWritten {
       modesRestored = 0
@@ -142,7 +142,7 @@ extension Keeper {
   /// Reports the values that a held file lacks, and the ones that stand in it.
   func sayHeld(_ next: Wanted, _ present: PresentFile) {
     command.notice = notice
-    // As long as the command must run for the file, no value counts as taken.
+    // As long as the command must run for the file, no value is reported as standing in it.
     let isOwed = isOwed || command.isOwed
     var standing = isOwed ? [:] : next.standing(in: present.text)
     let lacking = next.rendering.versions.filter { standing[$0.key] == nil }

@@ -9,7 +9,7 @@ internal import VaultWire
 /// changes, runs a command after each write, and reports the fate of the values when another program writes the file.
 /// No text of another program is lost.
 ///
-/// The keeper holds the values for as long as it runs, also while the vault is locked, because it searches for them in
+/// The keeper holds the values for as long as it runs, even while the vault is locked, because it searches for them in
 /// other programs' texts.
 final class Keeper {
   /// The ways to treat another program's text.
@@ -58,16 +58,16 @@ final class Keeper {
       if foreign == nil { (adoption, awaitsAdoption, awaitsVersions, obstacle, told) = (nil, false, false, nil, nil) }
     }
   }
-  /// The last report on that text.
+  /// The last report on ``foreign``.
   var told: Told?
   /// True while the output is not as it should be, because another program has written it.
   var isHeld = false
   /// True if it was reported that a program changed or left out values of the output.
   var hasLost = false
-  /// True if the template could not adopt that text for a reason that may pass.
+  /// True if the template could not adopt ``foreign`` for a reason that may pass.
   var awaitsAdoption = false
-  /// True if that text may be the keeper's own, from before its start, and the values to tell that by could not be
-  /// fetched.
+  /// True if ``foreign`` may be the keeper's own text, from before its start, and the older values that would show this
+  /// could not be fetched.
   var awaitsVersions = false
   /// The time of the next attempt to adopt the text, on the clock of ``Moment``.
   var adoption: Int?
@@ -82,7 +82,7 @@ final class Keeper {
   var lookPause = Keeper.firstLook
   /// The paths of files that were left under temporary names, as last reported.
   var leftovers: Set<String> = []
-  /// True if a command must still run that an earlier keeper owed.
+  /// True if the command must still run for what an earlier keeper wrote.
   var isOwed = false
   /// The time of the next ``recordOwed()``, on the clock of ``Moment``; nil unless the last one failed.
   private var owing: Int?

@@ -28,7 +28,7 @@ final class KeeperReport {
     problem = failure.message
     let isThere = unsafe access(output, F_OK) == 0
     let state = isThere ? "stays as it is" : "is not written"
-    // Other failures pass by themselves, or name what to do where a person can do it.
+    // Other failures pass by themselves, or are reported where a person can act on them.
     let advice = failure.exit == .io ? failure.advice : nil
     Output.note(
       Sentence.joined(failure.event, advice) + "; \(Printable.text(output)) \(state) for now", .none)

@@ -25,7 +25,7 @@ final class KeptCommand {
   /// The receipt that was sent last.
   private var last: (word: Receipts.Word, versions: [ItemName: Int], notice: String?)?
 
-  /// - Parameter text: the command; nil if there is none, and a written file is all.
+  /// - Parameter text: the command; nil if there is none, so that the write of the file alone counts.
   init(_ text: String?, _ receipts: Receipts, _ signals: EndingSignals) {
     self.text = text
     self.signals = signals

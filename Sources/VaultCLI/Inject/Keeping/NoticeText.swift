@@ -5,7 +5,7 @@ internal import VaultModel
 struct NoticeText {
   /// The most characters that the daemon keeps of a notice, and of a receipt's text about a version.
   static let (most, mostOfVersion) = (1000, 120)
-  /// The least characters that remain of a path.
+  /// The smallest number of characters that remain of a path.
   private static let least = 40
 
   private var clauses: [(before: String, path: String, after: String)] = []

@@ -2,16 +2,16 @@ internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 
-/// A new template, made from another program's text by putting the template's actions in place of their values. It
-/// renders to exactly that text.
+/// A new template, made from the text that another program wrote to the output: the present template's actions replace
+/// their values in that text. The new template renders to exactly that text.
 struct Adoption: ~Copyable {
   /// The reason why a text is not adopted into a template.
   struct Refusal: Error, Equatable {
     let reason: String
   }
 
-  /// The most bytes after a `{{` by which it is told from other ones; fewer if `}}` or the end of the line comes first.
-  private static let known = 64
+  /// The most bytes after a `{{` that identify this `{{`; fewer if `}}` or the end of the line comes first.
+  private static let mostCompared = 64
 
   /// The text of the new template.
   let source: SecretBuffer
@@ -54,7 +54,7 @@ struct Adoption: ~Copyable {
     return source
   }
 
-  // MARK: What must not be
+  // MARK: Refusals
 
   private static func requireNoValue(
     outside places: [Range<Int>], _ actions: [Template.Action], _ rendering: borrowing Rendering, _ present: RawSpan,
@@ -80,8 +80,8 @@ struct Adoption: ~Copyable {
     }
   }
 
-  /// Throws if the text holds a `{{` that the rendering did not hold. An old `{{` is recognized by the text after it;
-  /// it was data in the template as well.
+  /// Throws if the text holds a `{{` that the rendering did not hold. A `{{` that the rendering held was data in the
+  /// template as well; the text after it identifies it.
   private static func requireNoNewBraces(
     outside places: [Range<Int>], _ rendering: borrowing Rendering, _ present: RawSpan
   ) throws(Refusal) {
@@ -101,11 +101,11 @@ struct Adoption: ~Copyable {
     }
   }
 
-  /// Returns a number by which the text after a brace is recognized. The numbers of a process come from a random key,
-  /// so that nobody can write two texts with the same one.
+  /// Returns a number that identifies the text after a brace. Its hash key is random in each process, so nobody can
+  /// write two texts with the same number.
   private static func occurrence(in text: Span<UInt8>, _ place: Int) -> Int {
     var hasher = Hasher()
-    for at in place + 1..<place + known where at < text.count {
+    for at in place + 1..<place + mostCompared where at < text.count {
       hasher.combine(text[at])
       let isClosed = text[at] == UInt8(ascii: "}") && text[at - 1] == UInt8(ascii: "}")
       if isClosed || text[at] == 0x0A { break }

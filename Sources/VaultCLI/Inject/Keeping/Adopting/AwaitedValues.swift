@@ -1,6 +1,6 @@
 internal import VaultWire
 
-/// The values of one form that were not found yet, each with the text around it.
+/// The values with the same rendered bytes that were not found yet, each with the text around it.
 struct AwaitedValues {
   /// Values with the same text around them, in their order.
   private struct Queue {
@@ -13,7 +13,7 @@ struct AwaitedValues {
 
     /// The first value that was not found.
     var first: Int? { found < values.count ? values[found] : nil }
-    /// True if different actions give the values that were not found.
+    /// True if the values that were not found are of different kinds.
     var isMixed: Bool { found < lastChange }
 
     mutating func append(_ value: Int, _ kinds: [Int]) {
@@ -43,9 +43,9 @@ struct AwaitedValues {
     }
   }
 
-  /// Takes the first value that belongs to a place; nil if none does, or if values of different actions do.
+  /// Takes the first value that belongs to a place; nil if no value does, or if values of different kinds do.
   ///
-  /// - Parameter steps: the number of texts that stand before the place, which is added to it.
+  /// - Parameter steps: a counter, increased by the number of texts that stand before the place.
   mutating func take(
     _ place: Range<Int>, in text: RawSpan, _ contexts: borrowing ContextIndex, _ steps: inout Int
   ) -> Int? {

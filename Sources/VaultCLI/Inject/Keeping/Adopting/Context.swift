@@ -2,9 +2,9 @@ internal import CLinux
 internal import Glibc
 internal import VaultWire
 
-/// The comparison of the text around values, by which a value's place is recognized in a text with other blanks and
-/// another order. At both places, the same text must stand before the value. After it, the same byte must follow, or a
-/// blank or separator at both.
+/// The comparison of the text around a value's old place with the text around a candidate place, by which the value is
+/// recognized in a text with other blanks and another order. Before both places, the same text must stand. After both,
+/// the same byte must follow, or a blank or separator.
 enum Context {
   /// The most bytes before a value that are compared, not counting blanks.
   static let most = 128
@@ -12,8 +12,7 @@ enum Context {
   private static let enough = 16
 
   /// Calls `add` with each byte of the text before a place that is compared: without blanks, the nearest byte first.
-  /// Going back, the text ends at the first separator or beginning of a line by which it holds a word or ``enough``
-  /// bytes.
+  /// Read backward, the text ends at the first separator or line break after it holds a word or ``enough`` bytes.
   ///
   /// - Returns: true if the text counts only where it stands apart: at the beginning of a text, or after a blank or
   ///   separator.

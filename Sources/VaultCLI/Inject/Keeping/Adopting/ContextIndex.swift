@@ -15,7 +15,7 @@ struct ContextIndex: ~Copyable {
   private let entries: [Entry]
   /// The range of the entries that begin with each byte.
   private let firsts: [Range<Int>]
-  /// The entry of each value.
+  /// The number of each value's entry.
   let numbers: [Int]
 
   /// - Parameter places: the places of the values in `text`.
@@ -57,7 +57,7 @@ struct ContextIndex: ~Copyable {
     return one.isApart == other.isApart ? 0 : one.isApart ? 1 : -1
   }
 
-  /// Calls `body` with each entry whose text stands before a place.
+  /// Calls `body` with the number of each entry whose text stands before a place.
   func forEach(before end: Int, in text: RawSpan, _ body: (Int) -> Void) {
     let text = Span<UInt8>(_bytes: text)
     bytes.withBytes { bytes in
@@ -99,7 +99,7 @@ struct ContextIndex: ~Copyable {
     return firstPlaces(in: text, steps: &steps)
   }
 
-  /// - Parameter steps: the number of comparisons made, which is added to it.
+  /// - Parameter steps: a counter, increased by the number of comparisons made.
   func firstPlaces(in text: RawSpan, steps: inout Int) -> [Int?] {
     var count = 0
     let places = bytes.withBytes { ContextSearch($0, entries).firstPlaces(in: text, $0, steps: &count) }

@@ -1,27 +1,28 @@
 internal import VaultWire
 
-/// The search for the texts before values in a whole text. Its work grows with the length of that text alone, however
-/// alike the texts before the values are: another program decides what the searched text is.
+/// Finds the texts that stand before values in a whole text. The work grows only with the length of the searched text,
+/// however similar the texts before values are, because another program decides what the searched text is.
 ///
 /// It is the automaton of Aho and Corasick (Efficient String Matching, 1975). Blanks are no part of the texts.
 struct ContextSearch {
-  /// A beginning of some of the texts. Its bytes stay with the texts, in memory that wipes itself.
+  /// A prefix of one or more of the texts. Its bytes stay with the texts, in memory that wipes itself.
   private struct Node {
     let depth: Int32
-    /// The texts that end here, as places in the order. Also if there are none, the range begins at a text that begins
-    /// with this node's bytes.
+    /// The texts that end here, as a range of ``order``. Even an empty range begins at a text that begins with this
+    /// node's bytes.
     var ends: Range<Int32>
     /// The nodes with one more byte, ordered by that byte.
     var children: Range<Int32> = 0..<0
-    /// The longest other node with which this node ends.
+    /// The longest other node whose bytes are a suffix of this node's bytes.
     var shorter: Int32 = 0
-    /// The first of this node, the shorter one, and so on, at which texts end; -1 if there is none.
+    /// The first node at which texts end: this node, its shorter node, the shorter node of that, and so on; -1 if there
+    /// is none.
     var ending: Int32 = -1
-    /// The place in ``lengths`` of a node at which texts end; -1 of another one.
+    /// The index in ``lengths`` of a node at which texts end; -1 for any other node.
     var number: Int32 = -1
   }
 
-  /// The lengths of the texts that end at a node and at the shorter ones, each as a bit.
+  /// The lengths of the texts that end at a node and at its shorter nodes, each as a bit.
   private struct Lengths {
     /// The texts that count everywhere. The lowest bit stands for one byte.
     var anywhere: UInt128 = 0
@@ -82,10 +83,10 @@ struct ContextSearch {
     }
   }
 
-  /// Links each node with the shorter ones, which come before it.
+  /// Links each node with its shorter node, which comes before it.
   private mutating func linkNodes(_ bytes: Span<UInt8>) {
     for at in nodes.indices {
-      // The root has no shorter one.
+      // The root has no shorter node.
       let ending = at == 0 ? -1 : nodes[Int(nodes[at].shorter)].ending
       if nodes[at].ends.isEmpty {
         nodes[at].ending = ending
@@ -101,7 +102,7 @@ struct ContextSearch {
         (nodes[at].ending, nodes[at].number) = (Int32(at), Int32(lengths.count))
         lengths.append(known)
       }
-      // The children of the root have no shorter one but the root.
+      // The shorter node of the root's children is the root.
       for child in nodes[at].children where at > 0 {
         let byte = byte(Int(nodes[at].depth), of: nodes[Int(child)].ends.lowerBound, bytes)
         var steps = 0
@@ -110,7 +111,7 @@ struct ContextSearch {
     }
   }
 
-  /// Returns the longest node with which the bytes of a node and one more byte end.
+  /// Returns the longest node whose bytes are a suffix of a node's bytes and one more byte.
   private func step(from first: Int32, _ byte: UInt8, _ bytes: Span<UInt8>, _ steps: inout Int) -> Int32 {
     var node = first
     while true {
@@ -136,15 +137,15 @@ struct ContextSearch {
   /// Returns the first place in `text` before which each entry's text stands; nil for an entry without one.
   ///
   /// - Parameters:
-  ///   - bytes: the bytes of the entries, as at the beginning.
-  ///   - steps: the number of comparisons made, which is added to it.
+  ///   - bytes: the same bytes of the entries as in ``init(_:_:)``.
+  ///   - steps: a counter, increased by the number of comparisons made.
   func firstPlaces(in text: RawSpan, _ bytes: RawSpan, steps: inout Int) -> [Int?] {
     let (text, bytes) = (Span<UInt8>(_bytes: text), Span<UInt8>(_bytes: bytes))
     var places = [Int?](repeating: nil, count: entries.count)
     var (missing, node) = (entries.count, Int32(0))
     // The lengths of the texts without a place.
     var left = lengths
-    // The lengths, each as a bit, of which a text before the present place would stand apart.
+    // The lengths, each as a bit, with which a text before the present place would stand apart.
     var apart: UInt128 = 0
     for at in text.indices where !Context.isBlank(text[at]) {
       if missing == 0 { break }
@@ -163,8 +164,8 @@ struct ContextSearch {
     return places
   }
 
-  /// Notes a place for the texts that end at a node and at the shorter ones; returns the number of the texts that had
-  /// none.
+  /// Records a place for the texts that end at a node and at its shorter nodes and have no place yet; returns the
+  /// number of these texts.
   private func take(
     _ ending: Int32, _ place: Int, _ apart: UInt128, _ places: inout [Int?], _ steps: inout Int
   ) -> Int {

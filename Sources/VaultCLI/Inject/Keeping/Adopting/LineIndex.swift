@@ -13,7 +13,7 @@ struct LineIndex {
     return line(place, &steps)
   }
 
-  /// - Parameter steps: the number of comparisons with line breaks, which is added to it.
+  /// - Parameter steps: a counter, increased by the number of comparisons with line breaks.
   func line(_ place: Int, _ steps: inout Int) -> Int {
     var (low, high) = (0, breaks.count)
     while low < high {

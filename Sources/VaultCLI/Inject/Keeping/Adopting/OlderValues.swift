@@ -9,12 +9,13 @@ extension Wanted {
   /// The most older versions of an item that are tried.
   private static let mostVersions = 8
 
-  /// Returns the same template with the values from which `present` was most likely made: for each present value that
-  /// is missing from its place, an earlier one that is there. A value of which none is there stays the present one.
+  /// Returns the same template with the values from which `present` was most likely made: an earlier value replaces
+  /// each present value that is missing from its place, if the earlier value is there. Otherwise, the present value
+  /// stays.
   ///
   /// - Parameters:
   ///   - known: earlier renderings of the same template, which are tried first.
-  ///   - session: the session in which older versions are fetched; nil if none is to be.
+  ///   - session: the session in which older versions are fetched; nil if they must not be fetched.
   /// - Throws: ``Failure`` if older versions cannot be fetched now.
   func older(
     in present: borrowing SecretBuffer, known: [Wanted], _ session: Session?, name: String
@@ -75,7 +76,7 @@ extension Wanted {
     return false
   }
 
-  /// Returns true if another value of an item is everywhere that the template puts the item.
+  /// Returns true if another value of an item stands in every place where the template puts the item.
   private func stands(
     _ item: ItemReference, version: Int, _ value: RawSpan, in present: borrowing SecretBuffer, _ name: String
   ) -> Bool {
@@ -84,7 +85,7 @@ extension Wanted {
     guard let other = try? with(tried, name) else { return false }
     let (actions, places) = (other.template.actions, other.rendering.places)
     let mine = actions.indices.filter { actions[$0].item == item }
-    // The search for a value alone is cheap, and says so much of most values.
+    // A search for the value alone is cheap, and excludes most values.
     let isAnywhere = other.rendering.bytes.withBytes { rendered in
       present.withBytes { present in
         mine.allSatisfy { present.firstPlace(of: rendered.extracting(places[$0]), from: 0) != nil }

@@ -6,21 +6,21 @@ internal import VaultWire
 /// A rendered text as another program has written it back, with the fate of each value.
 ///
 /// Programs that write their whole configuration change its blanks and its order. So the search is for the values
-/// themselves, each in the form that the template asks for. A value counts as in its place only if the same text stands
-/// before it, such as a key, and if it ends as it did.
+/// themselves, each in the form that the template asks for. A value counts as in its place only if the text before it,
+/// such as a key, and the byte after it are the same; see ``Context``.
 struct Rewriting {
   enum Fate: Equatable {
-    /// The value is in its place, at that line.
+    /// The value is in its place, at the given line.
     case stands(Int)
-    /// The value is elsewhere only, first at that line.
+    /// The value is only elsewhere, first at the given line.
     case moved(Int)
-    /// Something else is in the value's place, at that line.
+    /// Something else is in the value's place, at the given line.
     case replaced(Int)
     case gone
     /// The value has no bytes, and so no place.
     case empty
 
-    /// True if the program has another value, or none.
+    /// True if the value is nowhere in the text.
     var isLost: Bool {
       switch self {
       case .replaced, .gone: true
@@ -38,7 +38,7 @@ struct Rewriting {
   private(set) var others: [[Int]] = []
   /// The place of each action's value; nil unless every value is in its place.
   private(set) var places: [Range<Int>]?
-  /// The number of places that were compared with other places, with the texts before values, and with lines.
+  /// The number of comparisons of places with other places, with the texts before values, and with lines.
   private(set) var steps = 0
 
   /// - Parameter present: the text that the program has written.
@@ -142,7 +142,7 @@ extension RawSpan {
   /// Compares these bytes with as many others; the result is below, at or above zero, as that of memcmp(3).
   fileprivate func order(to other: RawSpan) -> Int32 {
     if byteCount == 0 { return 0 }
-    // Both are lent for the call, and hold as many bytes.
+    // Both are lent for the call, and hold equally many bytes.
     return unsafe withUnsafeBytes { mine in
       unsafe other.withUnsafeBytes { theirs in unsafe memcmp(mine.baseAddress!, theirs.baseAddress!, mine.count) }
     }
@@ -156,7 +156,7 @@ struct TakenPlaces {
 
   /// Finds all places of `form` that overlap none of these, and takes them.
   ///
-  /// - Parameter steps: the number of comparisons between places, which is added to it.
+  /// - Parameter steps: a counter, increased by the number of comparisons between places.
   mutating func take(_ form: RawSpan, in text: RawSpan, _ steps: inout Int) -> [Range<Int>] {
     var found: [Range<Int>] = []
     var all: [Range<Int>] = []

@@ -41,7 +41,7 @@ enum ValueForms {
     }
   }
 
-  /// The least base64 symbols to search for; fewer would be found by chance.
+  /// The smallest number of base64 symbols to search for; fewer would be found by chance.
   private static let leastSymbols = 4
 
   /// Calls `body` with the parts of a value that reveal something about it. Left out are the lines of PEM that label
@@ -53,7 +53,7 @@ enum ValueForms {
       var end = line
       while end < bytes.count, bytes[end] != 0x0A { end += 1 }
       let next = min(end + 1, bytes.count)
-      if isArmour(bytes.extracting(line..<end)) {
+      if isArmor(bytes.extracting(line..<end)) {
         if start < line { body(value.extracting(start..<line)) }
         start = next
       }
@@ -75,7 +75,7 @@ enum ValueForms {
     return at + 3
   }
 
-  private static func isArmour(_ line: Span<UInt8>) -> Bool {
+  private static func isArmor(_ line: Span<UInt8>) -> Bool {
     line.count >= 16 && line.extracting(first: 11).isEqual(to: "-----BEGIN ")
       || line.count >= 14 && line.extracting(first: 9).isEqual(to: "-----END ")
   }

@@ -7,7 +7,8 @@ internal import VaultWire
 /// in squeezed form. In text that the program has inserted, any eight consecutive bytes of a value count as a part of
 /// it.
 struct ValueSearch: ~Copyable {
-  /// The least bytes of a squeezed value that is found in every spelling; a shorter one would be found by chance.
+  /// The smallest size in bytes of a squeezed value that is found in every spelling; a shorter one would be found by
+  /// chance.
   private static let least = 6
 
   /// The place of a value, and whether all of it is there.
@@ -53,7 +54,7 @@ struct ValueSearch: ~Copyable {
     return first(value, in: text, steps: &steps)
   }
 
-  /// - Parameter steps: the number of comparisons with places, which is added to it.
+  /// - Parameter steps: a counter, increased by the number of comparisons with places.
   func first(_ value: RawSpan, in text: RawSpan, steps: inout Int) -> Found? {
     if let place = whole(value, in: text, &steps) { return Found(place: place, isWhole: true) }
     return part(of: value).map { Found(place: $0, isWhole: false) }
@@ -126,7 +127,7 @@ struct SortedPlaces {
     return hold(bytes, &steps)
   }
 
-  /// - Parameter steps: the number of comparisons with places, which is added to it.
+  /// - Parameter steps: a counter, increased by the number of comparisons with places.
   func hold(_ bytes: Range<Int>, _ steps: inout Int) -> Bool {
     var (low, high) = (0, places.count)
     while low < high {

@@ -26,7 +26,7 @@ struct FileIdentity: Equatable {
 
   /// Sets a file's modification time to one that no other program's write has: the present second with a random
   /// fraction. The clock's own ticks are so long that two writes may have the same time. If the file system counts in
-  /// seconds, the time is one that was over before: any later write has a later one.
+  /// seconds, the time is a second that has already passed, so that any later write has a later time.
   ///
   /// - Returns: nil if the file is not the caller's, or its file system does not store such times.
   static func stamp(_ descriptor: Int32) -> FileIdentity? {

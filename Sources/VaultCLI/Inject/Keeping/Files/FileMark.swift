@@ -13,8 +13,8 @@ struct FileMark {
 
   /// True if there is a mark, whatever it says, and the keeper has written the file once.
   let exists: Bool
-  /// The identities of the keeper's own files: of the one that it was about to write, and of the one that this write
-  /// was to replace.
+  /// The identities of the keeper's own files: the file that it was about to write, and the file that this write was to
+  /// replace.
   var files: [FileIdentity]
   /// The temporary names of the files that the keeper made. After an exchange of names, such a name belongs to the
   /// displaced file.
@@ -109,7 +109,7 @@ struct FileMark {
       try file.write(unsafe text.utf8.span.bytes)
       try file.finish()
     } catch {
-      // Nobody knows this file by its name.
+      // A person does not know the mark by its name, so the message says what the file is.
       var failure = Failure(error.exit, "the keeper's own note could not be made: \(error.event)", error.advice)
       failure.isOfFullDisk = error.isOfFullDisk
       throw failure

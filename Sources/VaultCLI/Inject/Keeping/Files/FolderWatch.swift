@@ -6,17 +6,17 @@ internal import VaultProcess
 /// Reports changes of files by watching the folders in which their names stand, and the files themselves.
 ///
 /// A program that replaces a file puts another one in its place, while the folder stays. A path may also come to lead
-/// elsewhere: each folder and each symbolic link on the way to the file is looked up in a folder, which is watched for
-/// that name. A file that has another path as well, as by a bind mount, is watched itself. What inotify(7) does not
-/// report, such as a change by another machine, is found by looking from time to time.
+/// elsewhere, so each folder in which a part of the path is looked up is watched for that part's name. The file itself
+/// is watched because it may change by another path, as through a bind mount. What inotify(7) does not report, such as
+/// a change by another machine, is found by looking from time to time.
 final class FolderWatch {
-  /// The events of the folder that the path names, and of the file.
+  /// The watched events of the file's folder, and of the file.
   private static let events =
     UInt32(
       IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB)
   /// The events of the folders on the way.
   private static let eventsOnTheWay = UInt32(IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF)
-  /// The milliseconds between two looks, if inotify reports everything that it can, and if it does not.
+  /// The milliseconds between two looks: if inotify reports every change that it can, and if it may miss some.
   private static let (pause, shortPause) = (60_000, 2000)
   /// The most symbolic links on the way to a file; the kernel follows as many.
   private static let mostLinks = 40
@@ -55,7 +55,7 @@ final class FolderWatch {
 
   /// Returns the failure for an error of inotify(7), whose limits have error codes that mean something else elsewhere.
   ///
-  /// - Parameter folder: the folder to watch; nil if no watching could begin at all.
+  /// - Parameter folder: the folder to watch; nil if inotify could not be started at all.
   static func failure(toWatch folder: String?, _ code: Int32) -> Failure {
     let event = "cannot watch \(folder.map { Printable.quoted($0) } ?? "files")"
     switch (folder, code) {
@@ -77,7 +77,7 @@ final class FolderWatch {
     return (slash == path.startIndex ? "/" : String(path[..<slash]), String(path[path.index(after: slash)...]))
   }
 
-  /// Starts to watch all that the paths lead through now. A folder that is already watched stays watched.
+  /// Starts to watch everything on the paths as they lead now. A folder that is already watched stays watched.
   func begin() throws(Failure) {
     for folder in Set(paths.map { Self.split($0).folder }) {
       guard unsafe inotify_add_watch(descriptor, folder, Self.events | Self.more | UInt32(IN_ONLYDIR)) < 0 else {
@@ -92,7 +92,7 @@ final class FolderWatch {
     follow()
   }
 
-  /// Watches all that the paths lead through now, and nothing else.
+  /// Watches everything on the paths as they lead now, and nothing else.
   private func follow() {
     let before = names
     (names, isBlind) = ([:], false)
@@ -173,7 +173,7 @@ final class FolderWatch {
     return silent.contains(UInt32(truncatingIfNeeded: status.f_type))
   }
 
-  /// The numbers of such file systems (statfs(2)): NFS, SMB, 9P, FUSE, Ceph and AFS.
+  /// The types of file systems that may change without an event (statfs(2)): NFS, SMB, 9P, FUSE, Ceph and AFS.
   private static let silent: Set<UInt32> = [
     0x6969, 0x517B, 0xFE53_4D42, 0xFF53_4D42, 0x0102_1997, 0x6573_5546, 0x00C3_6400, 0x5346_414F,
   ]
@@ -217,7 +217,8 @@ final class FolderWatch {
     return events & UInt32(IN_CREATE) == 0 || !lastNames.contains(name) || !isBegun(name)
   }
 
-  /// Returns true if a program has made a file of its own under the name. The end of its writing is another event.
+  /// Returns true if a program has just made a file under the name. The end of its writing is reported as another
+  /// event.
   private func isBegun(_ name: String) -> Bool {
     paths.contains { path in
       var status = stat()
@@ -236,7 +237,7 @@ final class FolderWatch {
     }
   }
 
-  /// Reads a number of struct inotify_event, in the machine's byte order.
+  /// Reads an integer field of a struct inotify_event, in the machine's byte order.
   private static func word(_ bytes: [UInt8], _ at: Int) -> UInt32 {
     // Four bytes lie there, and any bit pattern is an integer.
     unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: at, as: UInt32.self) }

@@ -25,7 +25,7 @@ extension KeptFile {
     guard unsafe fstat(descriptor, &status) == 0, status.st_ino == present.status.st_ino,
       let stamp = FileIdentity.stamp(descriptor)
     else { return }
-    // A write before the stamp shows in the text, and a later one in the time.
+    // A write before the stamp shows in the content, and a later one in the modification time.
     guard let now = self.present(), now.identity == stamp, now.isSame(as: present) else { return }
     try? self.mark([stamp], isFirst: false)
   }

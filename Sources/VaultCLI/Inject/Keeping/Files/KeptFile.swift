@@ -191,7 +191,8 @@ struct KeptFile {
     isKnown: (PresentFile) -> Bool
   ) -> Claim? {
     let mark = FileMark(of: output.path)
-    // A later write to the file would be lost with it, and there is no room beside the output.
+    // A program that still writes to the displaced file would lose its text, because there is no room beside the
+    // output.
     if present.hasWriter, hasAside { return nil }
     if present.holds(content) || isKnown(present) { return .own }
     // Once the keeper knows what it wrote, any other text is another program's, whatever the file's times say.

@@ -50,7 +50,7 @@ final class PresentFile {
     one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec
   }
 
-  /// Returns true if nothing was written to the file, and nothing else of it changed, since it was read as `other`.
+  /// Returns true if nothing was written to the file, and nothing else about it changed, since it was read as `other`.
   func isUnchanged(since other: PresentFile) -> Bool {
     identity == other.identity && Self.isSame(status.st_ctim, other.status.st_ctim)
   }
@@ -65,8 +65,8 @@ final class PresentFile {
   /// Returns true if the file holds exactly these bytes.
   func holds(_ content: borrowing SecretBuffer) -> Bool { isReadable && text.isEqual(to: content) }
 
-  /// Returns true if both hold the same bytes, and no more may come to this one. Files that are not readable are
-  /// compared by their identity.
+  /// Returns true if both files hold the same bytes, and no program is writing this one. Files that are not readable
+  /// are compared by their identity.
   func isSame(as other: PresentFile) -> Bool {
     if hasWriter { return false }
     return other.isReadable ? holds(other.text) : !isReadable && identity == other.identity
