@@ -8,16 +8,16 @@ enum AppSecrets {
   /// The most programs that a question names.
   private static let mostLines = 20
 
-  /// The program whose secret an item is, as its id; nil for other items.
+  /// Returns the ID of the program whose secret the item is; nil for any other item.
   static func app(_ item: Wire.Item) -> String? {
     let pairs = item.keyring?.attributes.map { (key: $0.key, value: $0.value) } ?? []
     return (try? KeyringAttributes(pairs))?.portalApp
   }
 
-  /// The programs whose secrets are among the items of these names. A secret that was moved to another folder has a
-  /// name that says nothing.
+  /// Returns the programs whose secrets are among the items with these names. A secret that was moved to another folder
+  /// has a name that says nothing, so the items themselves are examined.
   static func apps(among names: [String], _ session: Session) throws(Failure) -> [String] {
-    // A few items are looked at; of items that cannot be found, the deletion says more.
+    // Few items are looked at one by one. Items that cannot be found are left to the deletion, which reports them.
     if names.count <= 16 { return names.compactMap { name in (try? session.look(at: name)).flatMap(app) } }
     let wanted = Set(names.map { Array($0.utf8) })
     let items = try session.call { vault in try vault.find("name~\(Predicates.quote("**"))") }

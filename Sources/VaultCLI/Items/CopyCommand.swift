@@ -52,7 +52,7 @@ struct CopyCommand: ParsableCommand {
       copied = try session.unlocking { vault in try vault.copy(from, to: to, replacing: force, expired: expired) }
     } catch {
       guard error.exit == .exists else { throw error }
-      // If there is nothing to copy, the advice on the name that is taken would only do harm.
+      // If there is nothing to copy, advice about the name that is taken would mislead.
       _ = try session.look(at: from)
       throw Failure(
         .exists, "\(Printable.quoted(to)) already exists", "choose another name, or replace it with --force")

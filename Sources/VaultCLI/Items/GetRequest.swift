@@ -19,7 +19,7 @@ struct GetRequest: Equatable {
   /// The purpose of the call, in words for an administrator and the audit log.
   var reason: String?
   var clip = false
-  /// True if the value is drawn as a QR code for a phone, which then shows the value itself.
+  /// True if a QR code that holds the value is drawn for a phone.
   var qr = false
   var expired = false
   /// True if a value that is no text may go to a terminal, too.

@@ -4,7 +4,7 @@ internal import VaultWire
 /// The items that were read or used since a time, according to the audit log, by their current names.
 struct ItemUses {
   private let since: Int64
-  /// The names of these items, as UTF-8 bytes.
+  /// The names of the items that were read or used, as UTF-8 bytes.
   private var names: Set<[UInt8]> = []
   /// The number of uses since then for which the log names no item.
   private var unknown = 0

@@ -55,7 +55,7 @@ struct ListCommand: ParsableCommand {
     uses?.note()
   }
 
-  /// The failure for a folder without items that is itself an item; nil if it is none.
+  /// Returns the failure for a folder that has no items and is itself an item; nil if it is not.
   private func itemInstead(_ session: Session) -> Failure? {
     guard let folder, !folder.hasSuffix("/"), (try? ItemName(folder)) != nil,
       let item = try? session.call({ vault in try vault.find("name=\(Predicates.quote(folder))", limit: 1) }),
@@ -67,7 +67,7 @@ struct ListCommand: ParsableCommand {
       .missing, "\(Printable.quoted(folder)) is an item and no folder", "\(Hint.vault("show")) tells about it")
   }
 
-  /// True if there may be items to choose from: none of the options of this command leaves the others out.
+  /// Returns true if there may be items before this command's options leave some out.
   private func isThere(_ session: Session) -> Bool {
     let query = (try? query()) ?? nil
     return (try? session.call({ vault in try vault.find(query, limit: 1) }))?.isEmpty != true
@@ -137,7 +137,7 @@ struct FindCommand: ParsableCommand {
     }
   }
 
-  /// Says in which of several arguments a mistake is: nobody has typed the query that they form together.
+  /// Says which of several arguments has the mistake: nobody has typed the query that they form together.
   private func placed(_ failure: Failure, _ query: String) -> Failure {
     guard predicates.count > 1,
       case .failure(let error) = Result(catching: { () throws(QueryError) in

@@ -69,8 +69,8 @@ struct Listing {
     if count == 0, isWhole, Keyboard.isAttended { Output.note(whenEmpty(session)) }
   }
 
-  /// A note about names that look the same and are not: Swift's texts are equal in whatever way their letters are
-  /// composed, and names are compared by their bytes. Nil if there are none.
+  /// Returns a note about names that look the same and are not; nil if there are none. Swift compares strings
+  /// regardless of how their letters are composed, but the vault compares names by their bytes.
   static func lookalikes(_ names: [String]) -> String? {
     var seen: Set<String> = []
     guard let name = names.first(where: { !seen.insert($0).inserted }) else { return nil }

@@ -79,7 +79,7 @@ struct MoveCommand: ParsableCommand {
       guard error.exit == .missing else { throw error }
     }
     guard item != nil else { return }
-    // If there is nothing to move, the advice on the name that is taken would only do harm.
+    // If there is nothing to move, advice about the name that is taken would mislead.
     _ = try session.look(at: from)
     throw Self.taken(to)
   }

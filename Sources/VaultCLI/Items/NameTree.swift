@@ -9,8 +9,7 @@ struct NameTree {
     let item: Int?
   }
 
-  /// The most nested folders, which is the most that a name may have. Below that depth, the rest of a name is not
-  /// split.
+  /// The most nested folders that a name may have. Below that depth, the rest of a name is not split.
   private static let depth = 32
   private static let slash = UInt8(ascii: "/")
 

@@ -59,8 +59,8 @@ struct RemoveCommand: ParsableCommand {
     let named = (items + names).filter { Folder($0) == nil }
     let names = hasPredicates ? try matches(session) : RemoveCommand.unique(named + found)
     if !force { try checkLists(names, session) }
-    // A script that passes names as arguments must not delete another item without a question because of an item's
-    // name.
+    // A script that passes an item's name may by mistake pass a predicate or a folder. It must not delete other items
+    // without a question.
     let apps = yes ? [] : try AppSecrets.apps(among: names, session)
     if hasPredicates || !folders.isEmpty || names.count > 1 || !apps.isEmpty, !yes {
       if !hasPredicates { try checkAll(named, session) }
@@ -83,14 +83,14 @@ struct RemoveCommand: ParsableCommand {
   private struct Deleted {
     private(set) var trashed: [String] = []
     private(set) var gone: [String] = []
-    /// The seconds for which the items in the trash can be restored; nil if there is none.
+    /// The seconds for which the items in the trash can be restored; nil if none of the items is in the trash.
     private(set) var kept: Int?
 
     var count: Int { trashed.count + gone.count }
     /// True if some items are in the trash and others are gone.
     var isDivided: Bool { !trashed.isEmpty && !gone.isEmpty }
 
-    /// - Parameter kept: the daemon's reply, with the meaning of the property.
+    /// - Parameter kept: the daemon's reply, with the meaning of ``kept``.
     mutating func add(_ names: ArraySlice<String>, kept: Int?) {
       if let kept {
         trashed += names

@@ -105,7 +105,7 @@ struct TrashRestoreCommand: ParsableCommand {
   private func withoutList(_ restored: [String], _ session: Session) -> [TokenList] {
     func isMissing(_ list: TokenList) -> Bool { (try? list.isMissing(session)) == true }
     var lists = restored.map(TokenList.init(of:))
-    // A search reads all of the trash, so a few items are looked at before it. Most of them make no tokens.
+    // A search reads all of the trash, so a few items are looked at first: most make no tokens, and need no search.
     let areFew = lists.count <= 16
     if areFew { lists = lists.filter(isMissing) }
     guard !lists.isEmpty,
@@ -252,8 +252,8 @@ struct RestoreVersionCommand: ParsableCommand {
     TokenList.noteOlder(name, session)
   }
 
-  /// Says of a network's passphrase with which attributes it is used from now on: they are those of the item, whatever
-  /// they were when the version was stored.
+  /// Tells the attributes with which a network's passphrase is used from now on: the item's present ones, whatever they
+  /// were when the version was stored.
   private func noteNetwork(_ session: Session) {
     guard let item = try? session.call({ vault in try vault.show(name) }), item.kind == ItemKind.wifi.rawValue else {
       return

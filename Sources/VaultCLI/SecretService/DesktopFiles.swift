@@ -24,7 +24,7 @@ struct DesktopFiles {
   var settings: String { config + "/vault/vaultd.conf" }
   /// The file by which the bus starts the daemon when a program asks for the name.
   var activation: String { "\(data)/dbus-1/services/\(Self.name).service" }
-  /// The unit by which a user's service manager does that for the bus.
+  /// The unit with which the user's service manager starts the daemon for the bus.
   var unit: String { "\(data)/systemd/user/\(Self.unitName)" }
   /// The link that enables the agent's unit.
   var agentLink: String { "\(config)/systemd/user/graphical-session.target.wants/\(Self.agentUnit)" }
@@ -40,7 +40,7 @@ struct DesktopFiles {
   /// The places that `enable` changes, in their order, with the new content.
   ///
   /// - Parameter daemon: the path of `vaultd`.
-  /// - Throws: ``Failure`` if the path cannot be written in such a file.
+  /// - Throws: ``Failure`` if the path cannot be written in these files.
   func changes(daemon: String) throws(Failure) -> [(path: String, content: PlaceContent)] {
     let command = try Self.quoted(daemon) + " --activated --log auto"
     var changes = [
@@ -50,13 +50,13 @@ struct DesktopFiles {
     return changes
   }
 
-  /// The places by which GNOME Keyring does not start.
+  /// The changes that keep GNOME Keyring from starting.
   private var hidden: [(path: String, content: PlaceContent)] {
     let autostart = config + "/autostart/gnome-keyring-secrets.desktop"
     let masks = Self.otherUnits.map { name in
       (path: "\(config)/systemd/user/\(name)", content: PlaceContent.link(to: "/dev/null"))
     }
-    // A file that hides it already is as good.
+    // An existing file that hides GNOME Keyring suffices.
     if case .file(let text) = PlaceContent(of: autostart), text.split(separator: "\n").contains("Hidden=true") {
       return masks
     }
@@ -82,7 +82,7 @@ struct DesktopFiles {
 
   // MARK: Texts
 
-  /// The line by which files of ours are known.
+  /// The line that identifies the files that `enable` makes.
   static let mark = "# Made by `vault secret-service enable`, removed by `vault secret-service disable`."
 
   /// Puts a path between quotes as both the bus and the service manager read them.
@@ -105,7 +105,8 @@ struct DesktopFiles {
     """
   }
 
-  /// The unit: the program ends at once if another daemon serves the vault, so it has no name of its own to wait for.
+  /// Returns the unit. It waits for no name on the bus, because the program ends at once if another daemon serves the
+  /// vault.
   private static func unitText(_ command: String) -> String {
     """
     \(mark)

@@ -6,10 +6,10 @@ internal import VaultWire
 enum KeyringCopy {
   static let exportWords = "export --to secret-service"
 
-  /// Copies everything that another Secret Service keeps into the vault. What is not copied is in the account.
+  /// Copies everything that another Secret Service keeps into the vault. The account lists what was not copied.
   ///
   /// - Parameter name: its name on the bus.
-  /// - Returns: nil if the bus is there, and has no program with that name nor would start one.
+  /// - Returns: nil if the bus works, but no program has that name and the bus would start none.
   static func take(_ session: Session, from name: String) throws(Failure) -> TransferAccount? {
     _ = try session.unlocking(for: "vault secret-service enable") { vault in
       try vault.importCollection(nil, label: "", isDefault: false, trial: true)

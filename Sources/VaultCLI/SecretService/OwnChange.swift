@@ -9,7 +9,7 @@ enum OwnChange: Equatable {
   /// A folder was made.
   case folder(path: String)
 
-  /// The place of the change, by which it is known.
+  /// The path of the change, which identifies it.
   var path: String {
     switch self {
     case .content(let path, _, _, _), .setting(let path, _, _, _), .folder(let path): path
@@ -20,7 +20,7 @@ enum OwnChange: Equatable {
   enum Undoing: Equatable {
     /// Everything is as it was before the change.
     case done
-    /// It was so already, because the change was not made or is undone.
+    /// Everything was so already, because the change was not made or was already undone.
     case needless
     /// Somebody has changed the place since, so it stays as it is.
     case kept

@@ -24,7 +24,7 @@ struct OwnChanges {
     try read()
   }
 
-  /// Lets other runs go on. Nothing may be changed through this from then on.
+  /// Releases the lock, so that other runs can continue. No change may follow.
   func close() { lock?.release() }
 
   private mutating func read() throws(Failure) {
@@ -54,8 +54,9 @@ struct OwnChanges {
     return true
   }
 
-  /// The content that `disable` restores. A place that has what an earlier run was to replace has not been changed yet;
-  /// one that has what an earlier run made keeps what was there before that, also if somebody has edited it since.
+  /// Returns the content that `disable` restores, with its mode. If an earlier run has made the change, this is the
+  /// content that the run recorded, even if somebody has edited the file since. If not, it is the present content, or
+  /// none for a file that vault made without a record.
   private func former(of path: String, _ present: PlaceContent) -> (content: PlaceContent, mode: mode_t?) {
     for case .content(path, let made, let former, let mode) in changes where present == made || present.isOwn {
       return (former, mode)

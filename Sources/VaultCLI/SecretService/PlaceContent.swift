@@ -68,7 +68,7 @@ enum PlaceContent: Equatable {
 
   private static func part(of path: String) -> String { "\(path).vault-\(NewFile.randomCharacters())" }
 
-  /// Gives a new file its final name, whatever has that name: also a link, which is not followed.
+  /// Gives a new file its final name. Whatever has that name is replaced, even a link, which is not followed.
   private static func name(_ part: String, _ path: String) throws(Failure) {
     guard unsafe rename(part, path) != 0 else { return }
     let code = errno

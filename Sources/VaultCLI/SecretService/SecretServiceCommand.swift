@@ -28,7 +28,7 @@ enum SecretService {
 
   /// The folders of the desktop's files, for a command that changes them.
   ///
-  /// - Throws: ``Failure`` for a vault that is not the user's own at its usual place, whose settings these are not.
+  /// - Throws: ``Failure`` for any vault but the user's own at its usual place, because the files do not concern it.
   static func files(_ session: Session) throws(Failure) -> DesktopFiles {
     if session.isSystem { throw systemHasNone }
     guard session.isOwn else {

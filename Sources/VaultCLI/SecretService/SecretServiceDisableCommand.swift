@@ -55,15 +55,15 @@ struct SecretServiceDisableCommand: ParsableCommand {
     if copies { try copyBack(session, to: standing?.name ?? DesktopFiles.name) }
   }
 
-  /// Asks if what programs have stored here is to be copied back; false if nobody can be asked. Whatever program has
-  /// the name now, the items are here.
+  /// Asks whether to copy back what programs have stored here; false if nobody can be asked. The items are here,
+  /// whatever program has the name now.
   private func wantsCopy(_ standing: Wire.SecretServiceReply?, wasEnabled: Bool) throws(Failure) -> Bool {
     guard !withoutCopy, wasEnabled || standing?.owner?.own == true else { return false }
     if let standing {
       let collections = standing.collections.filter { $0.id != CollectionID.shared.element && $0.id != "session" }
       guard collections.contains(where: { $0.items != 0 }) else { return false }
     }
-    // Nobody starts a daemon for this: it could not be the Secret Service any more.
+    // No daemon is started for the copy: it could not be the Secret Service any more.
     guard standing != nil, !globals.json, Keyboard.canAsk else {
       Output.note("\(Hint.vault(KeyringCopy.exportWords)) copies what programs have stored here to another keyring")
       return false

@@ -81,17 +81,17 @@ struct SecretServiceEnableCommand: ParsableCommand {
     try Output.lines(lines)
   }
 
-  /// False if it is certain that no other program is the Secret Service, nor would become that without this command.
+  /// False if it is certain that no other program is the Secret Service, or would become it without this command.
   private func mayBeAnother(_ standing: Wire.SecretServiceReply, _ files: DesktopFiles) -> Bool {
     if let owner = standing.owner { return !owner.own }
-    // A daemon without a session bus knows nothing of this session's, and a bus may not answer.
+    // A daemon that is on no session bus knows nothing of this session's bus, and a bus may not answer.
     guard standing.connected, let isActivatable = standing.activatable else {
       return standing.connected || !files.isActivationOurs
     }
     return isActivatable && !files.isActivationOurs
   }
 
-  /// Copies the items of the program that is the Secret Service now, or that the bus would start as that.
+  /// Copies the items of the program that is the Secret Service now, or that the bus would start.
   ///
   /// - Returns: the account of the copies; nil if there is no other program.
   /// - Throws: ``Failure`` unless every item was read, and every collection copied. An item that is beyond the limits
@@ -175,7 +175,7 @@ struct SecretServiceEnableCommand: ParsableCommand {
     UserManager.tell("start", DesktopFiles.agentUnit)
   }
 
-  /// The time in which the daemon must have the name.
+  /// The milliseconds within which the daemon must have the name.
   private static let patience = 5_000
 
   /// Has the bus read its files, and waits until the daemon has its name, or says why it has not.
@@ -194,7 +194,7 @@ struct SecretServiceEnableCommand: ParsableCommand {
     return standing
   }
 
-  /// Says what a person must know or do besides.
+  /// Tells a person what else to know or to do.
   private func tell(_ files: DesktopFiles) {
     Output.note(
       "programs that have unlocked their keys here can read them while the vault is locked, until the machine sleeps; "
@@ -243,7 +243,7 @@ struct SecretServiceEnableCommand: ParsableCommand {
     }
   }
 
-  /// Ends the command with the news whether programs find this vault now.
+  /// Reports whether programs find this vault now, and throws if they do not.
   private func check(_ standing: Wire.SecretServiceReply) throws(Failure) {
     if standing.owner?.own == true {
       if !globals.json, Keyboard.isAttended { Output.note("programs of the desktop find their keys in this vault now") }

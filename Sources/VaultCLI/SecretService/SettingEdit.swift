@@ -7,7 +7,7 @@ internal import VaultModel
 struct SettingEdit {
   let path: String
 
-  /// The daemon reads no larger file, in bytes.
+  /// The largest file that the daemon reads, in bytes.
   private static let largest = 64 << 10
 
   init(_ path: String) { self.path = path }
@@ -58,7 +58,7 @@ struct SettingEdit {
         lines[index] = line + ending
       } else {
         lines.remove(at: index)
-        // A last line without an end leaves another one without an end, as it was before.
+        // If the removed line was the last one and had no line break, the new last line gets none either.
         if ending.isEmpty, let last = lines.popLast() { lines.append(String(last.dropLast())) }
       }
       return lines.joined()

@@ -23,8 +23,8 @@ final class BatchCall {
       && self.text + text <= CallLimits.text
   }
 
-  /// Returns the item's share of these counts. An update also removes the item's old attributes, which usually are as
-  /// many.
+  /// Returns the item's share of the sums. An update also removes the item's old attributes, of which there are usually
+  /// as many.
   private static func weight(of item: Wire.NewItem) -> (time: Int, text: Int) {
     let (times, existing) = item.update == true ? (2, CallLimits.timeOfExisting) : (1, 0)
     return (

@@ -58,7 +58,7 @@ struct BatchFault: Error, Equatable {
   /// The fault of a line of `count` bytes that is not an item at all.
   init(_ error: FrameError, count: Int) {
     var text = " is not \(error.isOfSyntax ? "JSON" : "a valid item"): \(error.reason)"
-    // JSON that goes on below the line breaks at the line's end.
+    // JSON that continues on the next line is faulty at the end of this line.
     if case .invalidJSON(count, _) = error { text += "; an item stands on one line, as `jq -c` writes it" }
     self.text = text
   }
@@ -67,7 +67,7 @@ struct BatchFault: Error, Equatable {
 
   private init(text: String) { self.text = text }
 
-  /// The same fault, with the item in whose line it is.
+  /// The same fault, with the name of the item that the line describes.
   func of(_ item: ItemName) -> BatchFault { BatchFault(text: " (\(Printable.quoted(item.text)))\(text)") }
 
   /// The fault of a field with a value that it does not accept.

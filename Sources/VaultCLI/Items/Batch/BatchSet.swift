@@ -3,8 +3,8 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// The work of `vault set --batch`: stores many items from JSON lines, in one transaction for as many as the daemon
-/// takes in one call.
+/// The work of `vault set --batch`: stores many items from JSON lines. The items that the daemon takes in one call are
+/// stored in one transaction.
 ///
 /// All lines are checked before the first item is stored. Input of more than ``checked`` bytes is checked and stored in
 /// parts of that size.

@@ -7,7 +7,7 @@ internal import VaultWire
 /// The work of `vault edit`.
 struct EditRequest {
   let command: EditCommand
-  /// The item that gets the edited value: as given at first, then as a person answered.
+  /// The name of the item that gets the edited value: first the given one, then the one that a person answered.
   private var name: String
   /// The way in which the edited value is stored.
   private var way = Way.nextVersion
@@ -24,7 +24,8 @@ struct EditRequest {
     case replacement
   }
 
-  /// A version of an item, and the item that has it: one that was deleted and made again begins with the same number.
+  /// A version of an item, with the time that identifies the item: an item that was deleted and made again counts its
+  /// versions from 1 again.
   private struct Seen {
     var version: Int
     /// The time at which the item was made, in Unix seconds; nil if the caller may not find it.
@@ -91,7 +92,7 @@ struct EditRequest {
     about failure: Failure, isDone: Bool, _ versions: inout (replaced: Seen, current: Seen), _ session: Session
   ) throws(Failure) -> Bool {
     let isTaken = way == .newItem && failure == Failure(Fault.alreadyExists(name: name, failed: nil))
-    // Instead of an item that the caller may not find, no new one is offered: it might be protected less.
+    // If the caller may not find the item, no new item is offered in its place: it might be protected less.
     let isGone = way != .newItem && failure.exit == .missing && isKnown
     let change: SecondChance.NameChange? = isTaken ? .taken : isGone ? .gone : way == .newItem ? .chosen : nil
     let origin = SecondChance.Origin.editor(isDone: isDone, change)
@@ -240,7 +241,7 @@ struct EditRequest {
     return value
   }
 
-  /// Returns the current version. A caller that may not find the item reads it for that.
+  /// Returns the current version. A caller that may not find the item learns its version by reading it.
   private func current(_ session: Session) throws(Failure) -> Seen {
     if let item = try session.look(at: name) { return Seen(version: item.version, created: item.created) }
     let version = try session.unlocking { vault in try vault.read(name, expired: command.expired).version }

@@ -4,14 +4,14 @@ internal import VaultBytes
 internal import VaultProcess
 internal import VaultWire
 
-/// A file for an editor, in memory and in a folder that nobody else can enter. Both are removed with this value,
-/// together with all files that the editor put beside the file.
+/// A file for an editor, in memory and in a folder that nobody else can enter. Both are removed when this struct is
+/// destroyed, together with all files that the editor put beside the file.
 ///
 /// The file's name says nothing about the item, because every user who lists the machine's processes sees it.
 struct EditedFile: ~Copyable {
   private static let name = "value.txt"
   private let place: String
-  /// The folder itself, wherever it is moved and whatever then stands at its place.
+  /// A descriptor of the folder, which stays right if the folder is moved or something else takes its place.
   private let folder: Int32
   var path: String { "\(place)/\(Self.name)" }
 
@@ -66,7 +66,7 @@ struct EditedFile: ~Copyable {
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw Self.replaced }
-    // The limit is above that of a value, so that the person can edit a text that is too long again.
+    // The limit is above that of a value, so that a person can shorten a text that is too long.
     return try FileInput.readAll(descriptor, limit: Self.limit, name: "the edited value")
   }
 
@@ -142,7 +142,7 @@ struct EditedFile: ~Copyable {
     return inner < 0 ? nil : inner
   }
 
-  /// Overwrites a file that has only one name. Its other names may belong to somebody who wants to keep the file.
+  /// Overwrites a file, unless it has several names: another name may belong to somebody who wants to keep the file.
   private static func overwrite(_ name: [CChar], in folder: Int32) {
     let descriptor = unsafe openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return }

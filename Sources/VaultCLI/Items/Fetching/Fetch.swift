@@ -11,11 +11,11 @@ struct Fetch: Equatable {
   var reason: String?
   var expired = false
 
-  /// Fetches all references over one connection: either everything, or nothing with the name of the item that failed.
+  /// Fetches all references over one connection. If one fails, throws an error that names its item.
   ///
   /// - Parameters:
   ///   - purpose: the text for a person who is asked to unlock the vault.
-  ///   - place: returns the place in a file that has a reference, for an error; nil if no file has it.
+  ///   - place: returns the place of a reference in a file, for an error; nil if no file holds the reference.
   func items(
     _ references: some Sequence<ItemReference>, for purpose: String, _ session: Session,
     place: (ItemReference) -> String? = { _ in nil }
@@ -122,8 +122,8 @@ extension Session {
 }
 
 extension Failure {
-  /// The same failure; if the missing item's name begins with `vault:`, as an item in a .env file does, with that
-  /// advice.
+  /// The same failure; if the missing item's name begins with `vault:`, as an item in a .env file does, with advice to
+  /// leave the prefix out.
   fileprivate var explainingPrefix: Failure {
     guard let missing, !missing.isDoubtful, missing.name.hasPrefix("vault:") else { return self }
     return Failure(exit, event, "leave out `vault:`, which stands before an item only in a .env file")

@@ -52,7 +52,7 @@ struct Folder: Equatable {
     return items
   }
 
-  /// Tells a person that there is also a folder of an item's new name, into which the item may have been meant to go.
+  /// Tells a person that a folder has an item's new name: the item may have been meant to go into the folder.
   static func note(besides name: String, _ session: Session) {
     guard let folder = Folder(name + "/"),
       !MissingItem(name: name, location: session.vault.location).children().names.isEmpty

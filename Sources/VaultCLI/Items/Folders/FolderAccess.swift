@@ -2,7 +2,7 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// The effect on the rights from grants when many items get other names, are copied, or go.
+/// The effect on the rights from grants when many items are renamed, copied or deleted.
 struct FolderAccess {
   /// The old name and the new name of an item; nil if there is none.
   typealias Change = (from: String?, to: String?)
@@ -24,8 +24,8 @@ struct FolderAccess {
     }
   }
 
-  /// - Parameter holding: returns the subjects of all grants that hold for a process that is a subject, such as those
-  ///   of its groups; nil if they are not known.
+  /// - Parameter holding: returns the subjects of all grants that hold for a process of the given subject, such as the
+  ///   groups of a user; nil if they are not known.
   static func lines(
     _ changes: [Change], _ grants: [Wire.Permission], holding: (String) -> [String]?
   ) -> [String] {

@@ -92,7 +92,7 @@ struct FolderTransfer {
     }
   }
 
-  // MARK: Before anything is done
+  // MARK: Checks
 
   /// Refuses names that no item can have, such as a name that has become too long.
   private func checkNames(_ steps: [Step]) throws(Failure) {
@@ -139,7 +139,7 @@ struct FolderTransfer {
     }
   }
 
-  /// Returns true if the target already is such a copy, which an earlier run made.
+  /// Returns true if the target already is a copy of the item, made by an earlier run.
   private func isCopied(_ step: Step, expired: Bool, _ session: Session) throws(Failure) -> Bool {
     do throws(Failure) {
       _ = try session.unlocking { vault in try vault.copied(step.from, to: step.to, expired: expired) }
@@ -198,7 +198,7 @@ struct FolderTransfer {
     ).ask()
   }
 
-  // MARK: Doing it
+  // MARK: The transfer
 
   private func carry(_ step: Step, _ session: Session) throws(Failure) {
     try session.unlocking { vault in

@@ -36,7 +36,8 @@ struct PickKeys {
     return keys
   }
 
-  /// The keys that arrived at once, without each line break that more text follows: it was pasted, and chooses nothing.
+  /// Returns the keys that arrived at once, without the line breaks that text follows: these were pasted, and choose
+  /// nothing.
   static func withoutPastedBreaks(_ keys: [Key]) -> [Key] {
     let lastText = keys.lastIndex { if case .text = $0 { true } else { false } } ?? -1
     return keys.enumerated().compactMap { $1 == .enter && $0 < lastText ? nil : $1 }
@@ -77,8 +78,8 @@ struct PickKeys {
     return (String(validating: bytes, as: UTF8.self).map { .text($0) }, count)
   }
 
-  /// Returns a key of several bytes, in the forms of ECMA-48, 5.4: ESC O and one byte, or ESC [ and bytes up to one
-  /// from @ on.
+  /// Returns a key of several bytes, in the forms of ECMA-48, 5.4: ESC O and one byte, or ESC [ and bytes up to the
+  /// first one at or above `@`.
   private func escape() -> (Key?, Int)? {
     guard rest.count > 1 else { return nil }
     guard rest[1] == UInt8(ascii: "[") || rest[1] == UInt8(ascii: "O") else {

@@ -95,8 +95,8 @@ enum NetworkText {
     return passphrase
   }
 
-  /// The attributes that the text states, in the order of their keys. An empty value stands for one that an item of the
-  /// network does not have: the text describes all of the network.
+  /// The attributes that the text states, in the order of their keys. An empty value stands for an attribute that the
+  /// item must not have, because the text describes the whole network.
   static func attributes(of text: WiFiText) -> [(key: String, value: String)] {
     text.attributes.merging(["hidden": ""]) { stated, _ in stated }.sorted { $0.key < $1.key }
   }

@@ -36,8 +36,8 @@ extension SetRequest {
     }
   }
 
-  /// Lets a person decide about a value that could not be stored, and follows the decision. The value is kept until one
-  /// could be followed.
+  /// Lets a person decide about a value that could not be stored, and follows the decision. The value is kept until a
+  /// decision could be followed.
   ///
   /// - Throws: ``Failure`` also if the person gives up.
   private mutating func decide(
@@ -95,8 +95,9 @@ extension SetRequest {
     (updates, isChecked, wasThere) = (false, false, false)
   }
 
-  /// Makes the checks that come right before a typed value is stored: those of another name, and whether an item to
-  /// update is still there. An item that somebody has deleted or renamed meanwhile is not made anew unasked.
+  /// Makes the checks that come right before a typed value is stored: the checks of a changed name, and whether an item
+  /// to update is still there. An item that somebody has deleted or renamed meanwhile is not made again without a
+  /// question.
   private mutating func checkBeforeStoring(_ session: Session) throws(Failure) {
     try checkBeforeAsking(session)
     guard wasThere else { return }

@@ -7,9 +7,9 @@ internal import VaultWire
 /// The work of `vault set` for one item.
 struct SetRequest {
   let command: SetCommand
-  /// The name: as given at first, then as a person answered.
+  /// The name: first the given one, then the one that a person answered.
   var name: String
-  /// The kind and the attributes: as given at first, then as a person answered or the value says.
+  /// The kind and the attributes: first the given ones, then those that a person answered or that the value states.
   var kind: String?
   var attributes: [Attribute]
   /// True if the value may become the next version of a present item.
@@ -20,7 +20,8 @@ struct SetRequest {
   var isChecked = false
   /// The keys of the attributes that came from the text of a network's QR code.
   var codedKeys: Set<String> = []
-  /// True once a person named another kind for a refused value, until what that kind needs is asked for.
+  /// True from the time when a person names another kind for a refused value, until the command has asked for what that
+  /// kind needs.
   var isOfOtherKind = false
 
   init(_ command: SetCommand) {
@@ -153,7 +154,7 @@ struct SetRequest {
     }
   }
 
-  /// Asks whether a name with a = is one: other programs take a value in that form.
+  /// Asks whether a text with a `=` is meant as the name: other programs take a name and a value in that form.
   private func confirmEquals() throws(Failure) {
     let event = "the name \(Printable.quoted(name)) has a = in it"
     try Confirmation(
