@@ -27,7 +27,7 @@ public struct ItemPattern: Hashable, Sendable, CustomStringConvertible {
     isExact ? name.text.utf8.elementsEqual(text.utf8) : glob.matches(name.text)
   }
 
-  /// The most steps that comparisons with names of so many bytes together take: one for each byte of the names and each
+  /// The most steps that comparisons take for names of so many bytes in total: one for each byte of the names and each
   /// 64 characters of the pattern, and fewer if the pattern has no wildcard but stars at its end.
   public func steps(for bytes: Int) -> Int { glob.mostSteps(for: bytes) }
 

@@ -29,9 +29,9 @@ public struct BackupOutline: Hashable, Sendable {
 /// The vault of a backup and the time of the backup, as the beginning of its header (vault-backup(5)) states them in
 /// the clear. Nothing vouches for them.
 public struct BackupLabel: Hashable, Sendable {
-  /// The place of the time.
+  /// The offset of the time from the beginning of the backup, in bytes.
   fileprivate static let time = BackupPrefix.count + 16
-  /// The number of bytes at the beginning of a backup that state them.
+  /// The number of bytes at the beginning of a backup that hold the label.
   public static let count = time + 8
 
   /// The id of the vault, which has 16 bytes.

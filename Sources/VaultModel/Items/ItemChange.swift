@@ -129,7 +129,7 @@ public struct ItemChange: Hashable, Sendable {
     var item = item
     if let kind { item.kind = kind }
     if let attributes { item.attributes = attributes }
-    // A change in this vault makes the last one elsewhere meaningless.
+    // After a change in this vault, the time of the last change elsewhere means nothing.
     if let keyring { item.keyring = keyring } else { item.keyring?.modified = nil }
     if let accessible { item.policy.accessible = accessible }
     if let require { item.policy.require = require }

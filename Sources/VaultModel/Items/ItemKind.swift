@@ -25,15 +25,15 @@ public enum ItemKind: String, CaseIterable, Sendable {
     case bytes
   }
 
-  /// All in which the kinds differ as data.
+  /// The data in which the kinds differ.
   public struct Facts: Sendable {
     /// The kind's number in the store, which never changes.
     public let number: UInt8
     /// The form of a value, and the checks made on it, as one phrase without a period.
     public let summary: String
     public let form: Form
-    /// The highest number of bytes of a value. A value that is read piece by piece to check it has fewer than another,
-    /// because others wait meanwhile.
+    /// The highest number of bytes of a value. A value that is read piece by piece to check it has a lower limit,
+    /// because other calls wait meanwhile.
     public let longest: Int
     /// True if a value may be empty.
     public let mayBeEmpty: Bool

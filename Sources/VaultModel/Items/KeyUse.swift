@@ -1,5 +1,5 @@
-/// The only purpose of a key. Every other method refuses the key, because a signature or a code of one kind can pass
-/// for another. Raw values are stored and never change.
+/// The only purpose of a key. The methods for other purposes refuse the key, because a signature or a code of one kind
+/// can pass for another. Raw values are stored and never change.
 public enum KeyUse: UInt8, Named, Sendable {
   /// Logins and signatures by SSH, through the ssh-agent.
   case ssh = 1
@@ -12,7 +12,7 @@ public enum KeyUse: UInt8, Named, Sendable {
   /// One-time codes (RFC 4226, RFC 6238).
   case totp = 5
 
-  /// All in which the uses differ as data.
+  /// The data in which the uses differ.
   public struct Facts: Sendable {
     /// The name that people and programs write.
     public let name: String
@@ -23,8 +23,8 @@ public enum KeyUse: UInt8, Named, Sendable {
     public let takesPrivateKeys: Bool
     /// True if a key of plain bytes can have this use.
     public let takesBytes: Bool
-    /// True if nobody outside the vault needs the key itself: its public half or its keyed hashes suffice. Only then
-    /// can it be never read.
+    /// True if nobody outside the vault needs the key itself: its public half or its keyed hashes suffice. Only such a
+    /// key can be never read.
     public let mayBeNeverRead: Bool
   }
 

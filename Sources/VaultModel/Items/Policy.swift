@@ -2,7 +2,7 @@
 public enum AccessClass: UInt8, Named, Sendable {
   /// Only while the vault is unlocked.
   case whenUnlocked = 1
-  /// From the first unlock on, also after an idle lock or screen lock, until the daemon stops or the machine sleeps.
+  /// From the first unlock on, even after an idle lock or screen lock, until the daemon stops or the machine sleeps.
   case afterFirstUnlock = 2
   /// From boot, with nobody there: only the boot key protects the value.
   case always = 3

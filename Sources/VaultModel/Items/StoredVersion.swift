@@ -2,7 +2,7 @@
 public struct StoredVersion: Equatable, Sendable {
   /// The number of the version that is now current.
   public let number: Int
-  /// True if the item was made with it.
+  /// True if the change made the item.
   public let isNew: Bool
   /// The expiry of the old value, Unix seconds, if it had passed and a new value removed it.
   public var pastExpiry: Int64?

@@ -2,9 +2,10 @@
 public enum CollectionID: Hashable, Sendable {
   /// The secrets that are gone when the daemon ends.
   case session
-  /// The collection that always exists, and that is the default one until another becomes that.
+  /// The collection that always exists, and is the default until another one becomes the default.
   case login
-  /// The items of the vault that its owner shares with such programs, which cannot change them here.
+  /// The items of the vault that its owner shares with programs through the Secret Service; they cannot change them
+  /// there.
   case shared
   /// A collection that a program made.
   case made(KeyringID)
@@ -42,8 +43,8 @@ public enum CollectionID: Hashable, Sendable {
     }
   }
 
-  /// The name that stands for all items of the collection where rights are asked for: it is the pattern of a grant for
-  /// them. Nil if they have no names of their own.
+  /// The name that stands for all items of the collection in questions about rights: the pattern of a grant for these
+  /// items. Nil if they have no names of their own.
   public var nameOfAll: ItemName? { self == .shared ? nil : try? ItemName("\(Self.root)/\(element)/*") }
 
   /// Reads a name that stands for all items of a collection; nil for any other name.

@@ -1,14 +1,14 @@
 /// An item of another keyring, without its value, that is to be stored in this vault.
 public struct ForeignItem: Sendable {
-  /// The attribute by which libsecret tells kinds of items apart. GNOME Keyring gives it to items that have none, but
-  /// only later.
+  /// The attribute by which libsecret tells kinds of items apart. GNOME Keyring adds it to items that lack it, but not
+  /// at once.
   public static let schema = "xdg:schema"
 
   /// The collection here that takes the item in; nil while there is none yet.
   public let collection: CollectionID?
   /// The path by which the other keyring knows the item.
   public let source: String
-  /// The facts of the item there. Its number and order are given here.
+  /// The facts of the item in the other keyring, except the number and the order, which this vault gives it.
   public let facts: KeyringFacts
 
   /// Describes an item.
@@ -27,12 +27,12 @@ public struct ForeignItem: Sendable {
 
 /// The fate of an item of another keyring.
 public enum ImportOutcome: String, CaseIterable, Sendable {
-  /// It is stored as a new item.
+  /// The item is stored as a new item.
   case new
-  /// It is stored as a new item beside another one that has the same attributes.
+  /// The item is stored as a new item beside another one that has the same attributes.
   case beside
-  /// An item that is the same in everything stands in the vault, so nothing is stored.
+  /// An identical item is in the vault, so nothing is stored.
   case present
-  /// An earlier import has stored it, so nothing is stored, even if the item in the vault was changed since.
+  /// An earlier import has stored the item, so nothing is stored, even if the item in the vault was changed since.
   case known
 }

@@ -31,7 +31,7 @@ public struct KeyringAttributes: Hashable, Sendable {
   /// The attributes, in ascending order of their keys' bytes.
   public let entries: [Entry]
 
-  /// Makes no attributes.
+  /// Makes an empty set of attributes.
   public init() { entries = [] }
 
   /// Takes attributes in any order.

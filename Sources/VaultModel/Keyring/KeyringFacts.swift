@@ -1,5 +1,5 @@
 /// The facts that the clients of a keyring keep with an item, as the Secret Service (org.freedesktop.secrets) shows
-/// them. An item without them is none that such a client has made.
+/// them. An item that no such client has made has none.
 ///
 /// They are encrypted in the store but shown in search results, as the item's own attributes are.
 public struct KeyringFacts: Hashable, Sendable {
@@ -28,8 +28,9 @@ public struct KeyringFacts: Hashable, Sendable {
   /// The time at which the item was made in the keyring from which it was imported, Unix seconds; nil for an item that
   /// was made in this vault. The store's own times are those of this vault.
   public var created: Int64?
-  /// The time at which the item was last changed there; nil as well once these facts were changed in this vault. It
-  /// says nothing about an item that has another value than the first.
+  /// The time at which the item was last changed there, Unix seconds; nil for an item that was made in this vault, and
+  /// once these facts were changed in this vault. It says nothing once the item has another value than the imported
+  /// one.
   public var modified: Int64?
 
   /// Describes the facts; ``validate()`` checks them.

@@ -18,7 +18,7 @@ public enum PathElement {
     return element
   }
 
-  /// Returns the text that an element stands for; nil if ``encode(_:)`` writes no text so.
+  /// Returns the text that an element stands for; nil if ``encode(_:)`` never returns the element.
   public static func decode(_ element: String) -> String? {
     if element == "_" { return "" }
     var bytes: [UInt8] = []

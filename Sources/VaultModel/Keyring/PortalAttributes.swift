@@ -7,9 +7,10 @@ extension KeyringAttributes {
   /// The schema that GNOME Keyring gives to items that have none.
   private static let generalSchema = "org.freedesktop.Secret.Generic"
 
-  /// The program whose secret from the portal an item with these attributes is; nil for other items.
+  /// The program that owns the secret in an item with these attributes, if the secret is one of the portal; nil for
+  /// other items.
   ///
-  /// GNOME Keyring before version 48 gave such an item no schema, so an item without other attributes is one, too.
+  /// GNOME Keyring before version 48 gave such an item no schema, so an item with no other attribute counts as well.
   public var portalApp: String? {
     guard let app = self[Self.appKey] else { return nil }
     guard let schema = self[Self.schemaKey] else { return entries.count == 1 ? app : nil }
@@ -24,7 +25,7 @@ extension KeyringAttributes {
     try self.init([(key: Self.appKey, value: app), (key: Self.schemaKey, value: Self.portalSchema)])
   }
 
-  /// Makes the attributes that the secret of a program has at least.
+  /// Makes the attributes that every secret of a program has, whatever its schema.
   ///
   /// - Throws: ``ValueError`` for an id that is no attribute.
   public init(anyOfPortalApp app: String) throws(ValueError) { try self.init([(key: Self.appKey, value: app)]) }

@@ -1,7 +1,7 @@
 internal import VaultBytes
 
-/// The likely kind of a value, judged by its beginning, if the caller named no kind and the value would be
-/// stored as a password.
+/// The likely kind of a value, judged by its form, if the caller named no kind and the value would be stored as a
+/// password.
 public struct LikelyKind: Sendable {
   public let kind: ItemKind
   /// The name of the value's form, to follow "it looks like".

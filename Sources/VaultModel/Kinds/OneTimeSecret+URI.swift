@@ -39,8 +39,8 @@ extension OneTimeSecret {
     try checkDigits(isGiven: seen.contains(.digits))
   }
 
-  /// Refuses parameters and attributes with which the codes would be ones that Steam never takes. Values that were
-  /// stored before this check existed still give codes.
+  /// Refuses parameters and attributes that would give codes that Steam never accepts. Values that were stored before
+  /// this check existed still give codes.
   ///
   /// - Parameters:
   ///   - value: The value from which this secret was read.

@@ -52,12 +52,12 @@ package enum PEMSlip: CaseIterable {
     case .puttyKey: value.hasBytes("PuTTY-User-Key-File-", at: value.hasByteOrderMark ? 3 : 0)
     case .publicKey: Self.isPublic(value)
     case .escapedBreaks:
-      Self.isArmoured(value)
+      Self.isArmored(value)
         && [#"-----\n"#, #"-----\r\n"#].contains { (text: StaticString) in Self.find(text, in: value) != nil }
     case .quotes:
       Self.find(Self.begin, in: value).map { [UInt8(ascii: "\""), UInt8(ascii: "'")].contains(Self.before($0, value)) }
         ?? false
-    case .lostBreaks: Self.isArmoured(value) && value.first(0x0A, from: 0) >= value.byteCount - 1
+    case .lostBreaks: Self.isArmored(value) && value.first(0x0A, from: 0) >= value.byteCount - 1
     case .indentation: Self.margin(in: value)?.allSatisfy { Self.isBlank(value.byte($0)) } ?? false
     case .marks: Self.margin(in: value)?.allSatisfy { Self.isMark(value.byte($0)) } ?? false
     case .prefix: Self.margin(in: value) != nil
@@ -65,7 +65,7 @@ package enum PEMSlip: CaseIterable {
     }
   }
 
-  private static func isArmoured(_ value: RawSpan) -> Bool { find(begin, in: value) != nil }
+  private static func isArmored(_ value: RawSpan) -> Bool { find(begin, in: value) != nil }
 
   /// The byte before `place`; a line break at the start.
   private static func before(_ place: Int, _ value: RawSpan) -> UInt8 { place > 0 ? value.byte(place - 1) : 0x0A }
@@ -87,7 +87,7 @@ package enum PEMSlip: CaseIterable {
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == 0x09 }
 
-  /// True for a byte with which no line of PEM begins: none of base64 and no dash.
+  /// True for a byte with which no line of PEM begins: neither a base64 character nor a dash.
   private static func isMark(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -63,8 +63,8 @@ package struct Glob: Hashable, Sendable {
   /// A pattern that finds `word`, which may itself be a pattern, anywhere in a text.
   init(containing word: String) { self.init("**\(word)**") }
 
-  /// The beginning of every match up to its last `/`, without that: the folder that contains all matches. `nil` if
-  /// matches need not be in a folder.
+  /// The folder that contains all matches: the text before the last `/` of the literal beginning of the pattern. `nil`
+  /// if matches need not be in a folder.
   var folder: String? {
     var prefix = String.UnicodeScalarView()
     for (token, star) in zip(tokens, stars) {
@@ -91,8 +91,8 @@ package struct Glob: Hashable, Sendable {
     }
   }
 
-  /// The most steps that comparisons of texts of so many bytes together with the pattern take. A comparison of bytes
-  /// alone takes a fourth of a step for each.
+  /// The most steps that comparisons with the pattern take for texts of so many bytes in total. If comparing bytes
+  /// suffices, each byte takes a quarter of a step.
   func mostSteps(for bytes: Int) -> Int { machine.map { $0.width * bytes } ?? bytes / 4 }
 
   /// The number of steps that a comparison of `text` with the pattern takes.

@@ -5,7 +5,7 @@ struct GlobStates: Hashable, Sendable {
   static let wordBits = UInt64.bitWidth
 
   private let last: Int
-  /// The number of words that one step follows for a character of a text.
+  /// The number of words that hold the states; each takes one step for each character of a text.
   let width: Int
   /// The states to which each character of the pattern leads, `width` words for each: first the states for a character
   /// that is not in the pattern, then those for `/`, then those for the characters in the order of ``scalars``.

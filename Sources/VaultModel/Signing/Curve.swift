@@ -2,7 +2,7 @@
 public enum Curve: CaseIterable, Sendable {
   case p256, p384, p521
 
-  /// All in which the curves differ.
+  /// The data in which the curves differ.
   public struct Facts: Sendable {
     /// The type of the keys on the curve.
     public let type: KeyType

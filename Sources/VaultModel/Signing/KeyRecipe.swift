@@ -5,7 +5,7 @@ public enum KeyRecipe: String, CaseIterable, Sendable {
   /// Plain bytes for keyed hashes.
   case hmac = "hmac256"
 
-  /// All in which the keys differ.
+  /// The data in which the keys differ.
   public struct Facts: Sendable {
     /// The type of a private key; nil for plain bytes.
     public let type: KeyType?
@@ -15,7 +15,7 @@ public enum KeyRecipe: String, CaseIterable, Sendable {
     public let style: String
     /// The length in the daemon's interface; nil for a style of one size.
     public let length: Int?
-    /// The time to make the key and to check it like one that was given, in microseconds as in
+    /// The time to make the key and to check it as a given key is checked, in microseconds as in
     /// ``KeyType/Facts/checkTime``; nil for a key that takes a second or more, and is made by another process.
     public let time: Int?
   }

@@ -23,7 +23,7 @@ public enum KeyType: String, CaseIterable, Sendable {
     case gcrypt
   }
 
-  /// All in which the types differ as data.
+  /// The data in which the types differ.
   public struct Facts: Sendable {
     public let family: Family
     public let library: Library
@@ -44,8 +44,8 @@ public enum KeyType: String, CaseIterable, Sendable {
     public let usualScheme: SignatureScheme
     /// The scheme by which tokens are signed; nil for a type that signs no tokens.
     public let tokenScheme: SignatureScheme?
-    /// The time to check a private key, in microseconds of one core of a small server, on which it was measured. An
-    /// RSA key is one that signs in the process that answers callers.
+    /// The time to check a private key, in microseconds of one core of a small server, on which it was measured. For
+    /// RSA it is the time for a key that signs in the process that answers callers.
     public let checkTime: Int
   }
 

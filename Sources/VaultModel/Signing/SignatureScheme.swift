@@ -17,7 +17,7 @@ public enum SignatureScheme: String, CaseIterable, Sendable {
     case ecdsa, pkcs1, pss
   }
 
-  /// All in which the schemes differ.
+  /// The data in which the schemes differ.
   public struct Facts: Sendable {
     /// The type of key that the scheme is for.
     public let keyType: KeyType

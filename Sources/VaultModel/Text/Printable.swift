@@ -66,7 +66,7 @@ public enum Printable {
 
   private static func quotable(_ name: String) -> String { exact(name, spellingBlanks: true, or: "`") }
 
-  /// The name, in which the characters that are not shown are spelled out, and so is `quote`.
+  /// The name, with `quote` and the characters that are not shown spelled out.
   private static func exact(_ name: String, spellingBlanks: Bool, or quote: Unicode.Scalar?) -> String {
     // Almost every name is like this.
     if isPlain(name), !name.utf8.contains(where: { $0 >= 0x7F || " \\`".utf8.contains($0) }) { return name }

@@ -29,7 +29,7 @@ public enum SettingLines {
     }
   }
 
-  /// The reason against a key that no setting has, with the setting that may have been meant.
+  /// The reason to refuse an unknown key, with the setting that may have been meant.
   public static func unknown(_ key: String, among keys: [String]) -> String {
     let nearest = Nearest.names(to: key, among: keys, most: 1).first.map { "; did you mean `\($0)`?" }
     return "unknown setting \(Printable.quoted(key))" + (nearest ?? "")

@@ -3,7 +3,7 @@ public enum StoreProblem {
   /// The file system has no room for a change.
   public static let diskFull = "cannot write vault.db: disk full"
 
-  /// A required entry cannot be written.
+  /// A required entry of the audit log cannot be written.
   public static func unrecorded(_ reason: String) -> String {
     "the audit log, which is required, cannot be written: \(reason)"
   }
@@ -21,6 +21,6 @@ public enum StoreProblem {
   /// True for a text that ``hidden(_:_:)`` made.
   public static func isHidden(_ text: String) -> Bool { text.hasPrefix(look) }
 
-  /// The effect of ``hidden(_:_:)``, and its end.
+  /// The effect of ``hidden(_:_:)``, and the time when the effect ends.
   public static let untilSeen = "nothing is written until vaultd can see it again; vaultd looks each time"
 }

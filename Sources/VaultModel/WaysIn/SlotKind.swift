@@ -23,7 +23,7 @@ public enum SlotKind: UInt8, Named, Sendable {
     case presenceKey
   }
 
-  /// The changes of the slots that a slot's secret gives a right to.
+  /// The changes of slots to which a slot's secret gives a right.
   public enum Rights: Sendable {
     case everyChange
     /// The change of the secret itself, and a rekey.
@@ -32,7 +32,7 @@ public enum SlotKind: UInt8, Named, Sendable {
     case noChange
   }
 
-  /// All in which the kinds differ as data.
+  /// The data in which the kinds differ.
   public struct Facts: Sendable {
     /// The name that people and programs write.
     public let name: String
@@ -41,7 +41,7 @@ public enum SlotKind: UInt8, Named, Sendable {
     public let secretName: String
     /// The words that ask for the secret.
     public let question: String
-    /// The words of the lock state for an unlock with the secret.
+    /// The words with which the lock state describes an unlock with the secret.
     public let unlockedBy: String
     public let rights: Rights
     /// True if a slot of this kind opens the vault for as long as somebody has its secret. The other kinds may stop
