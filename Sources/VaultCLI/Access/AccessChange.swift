@@ -9,8 +9,8 @@ enum AccessChange {
   /// - Parameters:
   ///   - before: the grants for the old name, by subject.
   ///   - after: the grants for the new name, by subject.
-  ///   - all: returns all rights of a subject on the old name and on the new one, whatever gives them, also those that
-  ///     another of them includes; nil if they are not known.
+  ///   - all: returns all rights of a subject on the old name and on the new name, whatever gives them, including
+  ///     rights that another right implies; nil if they are not known.
   static func lines(
     _ before: [Wire.Access], _ after: [Wire.Access], all: (String) -> (before: [String], after: [String])?
   ) -> [String] {

@@ -3,10 +3,10 @@ internal import Glibc
 internal import VaultModel
 internal import VaultProcess
 
-/// A subject on the command line, in which the path of a program is the one that the kernel reports.
+/// A subject from the command line, with the symbolic links in the path of its program resolved.
 ///
-/// The daemon compares the path of `exe:` with the one that the kernel reports for a process, which contains no
-/// symbolic links. So links are resolved here, in the name space of the person who gives the subject.
+/// The daemon compares the path after `exe:` with the path that the kernel reports for a process, which contains no
+/// symbolic links. So links are resolved here, in the mount namespace of the person who gives the subject.
 struct GivenSubject {
   /// The subject as it was given.
   let given: String
@@ -44,10 +44,10 @@ struct GivenSubject {
   /// True if the subject was given with another path than its resolved one.
   private var isResolved: Bool { !text.utf8.elementsEqual(given.utf8) }
 
-  /// Makes a call about something that was stored for the subject. If nothing was stored for the resolved path, the
-  /// call is made with the path as it was given, because an earlier version stored it like that.
+  /// Calls `body` with the resolved subject. If the vault has nothing for it, calls `body` with the subject as given,
+  /// because an earlier version stored subjects with unresolved paths.
   ///
-  /// - Returns: the answer, and the subject that it is about.
+  /// - Returns: the answer, and the subject with which `body` succeeded.
   func finding<R>(_ body: (String) throws(Failure) -> R) throws(Failure) -> (answer: R, subject: String) {
     do throws(Failure) { return (try body(text), text) } catch {
       guard error.exit == .missing, isResolved else { throw error }
@@ -63,7 +63,7 @@ struct GivenSubject {
     Output.note("\(Printable.whole(given)) is taken as \(Printable.whole(text)), without links")
   }
 
-  /// Says to which path a link leads and, even without a terminal, that the subject is no process at present.
+  /// Says to which path a link leads and, even without a terminal, that no process matches the subject at present.
   func noteProcess() {
     noteLink()
     if let obstacle { Output.note("no process is \(Printable.whole(text)) at present: \(obstacle)") }
@@ -72,7 +72,7 @@ struct GivenSubject {
   // MARK: The file
 
   /// Returns a path without symbolic links. If there is no such file, its folder is resolved, and so is a link that
-  /// leads to no file yet; if there is no such folder either, the path stays.
+  /// leads to no file yet; if there is no such folder either, the path is returned unchanged.
   ///
   /// - Throws: ``Failure`` if the path leads to a name that no subject can have.
   private static func resolved(_ path: String, links: Int = mostLinks) throws(Failure) -> String {
@@ -118,7 +118,7 @@ struct GivenSubject {
     guard file >= 0 else { return false }
     defer { close(file) }
     var mark: [UInt8] = [0, 0]
-    // The array has that many bytes.
+    // The array has the two bytes that read(2) may fill.
     return unsafe read(file, &mark, 2) == 2 && mark == Array("#!".utf8)
   }
 }

@@ -145,7 +145,7 @@ struct RevokeCommand: ParsableCommand {
 }
 
 extension RevokeCommand {
-  /// Names what gives the subject those items, if it is no grant of that subject and those items.
+  /// Adds to the failure of a revoke without a matching grant the other sources of the subject's rights on the items.
   fileprivate func explain(_ error: Failure, _ given: GivenSubject, _ session: Session) -> Failure {
     guard error.exit == .missing, let other = OtherAccess(of: given.text, on: items, session),
       let held = other.whole(items.map { Printable.quoted($0) } ?? "items")
@@ -226,7 +226,7 @@ private enum OutOfReach {
         uid_t(name)
         ?? (try? Account(
           name, passwd: FileInput.text(of: "/etc/passwd") ?? "", group: FileInput.text(of: "/etc/group") ?? ""))?.uid
-      // Root passes every folder.
+      // Root may enter every folder.
       return uid.map { $0 != 0 && $0 != status.st_uid } ?? false
     }
   }

@@ -2,8 +2,8 @@ internal import Glibc
 internal import VaultWire
 
 extension Wire.Permission {
-  /// True when the grant has reached its end. time(2) may be some milliseconds behind the clock by which the daemon
-  /// has judged the grant, and so a second.
+  /// True when the grant has reached its end. time(2) may lag the daemon's clock by some milliseconds, and then returns
+  /// the second before; hence the extra second.
   var hasEnded: Bool { !active && until.map { $0 <= Int64(time(nil)) + 1 } ?? false }
 
   /// The end of the grant in a list, or the reason why the grant does not count; empty for a grant that counts and has

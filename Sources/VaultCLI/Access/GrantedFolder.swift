@@ -8,8 +8,8 @@ enum GrantedFolder {
   /// The time limit of each search in milliseconds.
   private static let patience = 1000
 
-  /// Returns what to tell whoever has made such a grant; nil for every other grant, and if the caller may not list the
-  /// folder.
+  /// Returns a hint on a grant whose pattern matches a folder but no item; nil for every other grant, and if the caller
+  /// may not list the folder.
   ///
   /// - Parameter isCredential: true if the grant makes the item a credential, so that it must be one item.
   static func hint(_ pattern: String, isCredential: Bool, _ session: Session) -> String? {
@@ -23,8 +23,8 @@ enum GrantedFolder {
     return "\(what): \(quoted(other(pattern, session))) names the items in it"
   }
 
-  /// Returns what to tell a person who has made a grant for a pattern that matches no item now; nil for every other
-  /// grant, and if the daemon does not know all names.
+  /// Returns a note on a grant whose pattern matches no item now; nil for every other grant, and if the daemon does not
+  /// know all names.
   static func absence(_ pattern: String, _ session: Session) -> String? {
     guard matches(pattern, session) == false, let status = try? session.call({ vault in try vault.status() }),
       status.state == "unlocked", status.namesHidden != true
@@ -43,7 +43,7 @@ enum GrantedFolder {
       ? "; brackets, braces and commas are part of a name, and only *, ** and ? stand for others" : ""
   }
 
-  /// Returns the pattern for the items in the folder, or for those in its folders if it has none of its own.
+  /// Returns the pattern for the folder's own items or, if it has none, for the items in its subfolders.
   private static func other(_ pattern: String, _ session: Session) -> String {
     let items = pattern + "/*"
     if matches(items, session) == true { return items }

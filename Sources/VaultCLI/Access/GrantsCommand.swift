@@ -136,8 +136,8 @@ struct GrantsConfirmCommand: ParsableCommand {
     }
   }
 
-  /// Returns true if all grants are in effect, so that nobody need be asked. A caller that is no administrator does not
-  /// see that, nor the number of requests.
+  /// Returns true if all grants are in effect, so that nobody need be asked. False for a caller that is no
+  /// administrator: the daemon tells only administrators of unconfirmed grants and of the number of requests.
   private func isDone(_ session: Session) throws(Failure) -> Bool {
     guard let status = try session.attempt({ vault in try vault.status() }), status.state == "unlocked",
       status.requests != nil, let found = try session.attempt({ vault in try vault.grants() })

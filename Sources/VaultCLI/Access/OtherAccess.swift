@@ -3,15 +3,15 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// All that a subject may do with items now, and what gives it that, as the daemon decides it: grants, its own and
-/// those of its groups, approvals, or that it is an administrator.
+/// All rights that a subject has on items now, and their sources according to the daemon: grants to the subject or to
+/// its groups, approvals, or the role of an administrator.
 ///
-/// This is the one place for the words about it, so that no command says of a subject that it may no longer do what it
-/// still may.
+/// All sentences about a subject's remaining rights come from here, so that no command reports the loss of a right that
+/// the subject still has.
 struct OtherAccess {
   /// The daemon's answer.
   let reply: Wire.RightsReply
-  /// The rights of the subject's processes, also of only some of them.
+  /// The rights that all or some of the subject's processes have.
   private let held: Rights
 
   private init(_ reply: Wire.RightsReply) {
@@ -38,7 +38,7 @@ struct OtherAccess {
     names.reduce(into: []) { if let right = Right(name: $1) { $0.formUnion(Rights(right)) } }
   }
 
-  /// The rights as a sentence lists them, without those that another of them includes.
+  /// The names of the rights, separated by commas, without rights that another of the listed rights implies.
   static func list(_ rights: Rights) -> String { rights.names.joined(separator: ", ") }
 
   // MARK: Reasons
@@ -96,7 +96,7 @@ struct OtherAccess {
 
   // MARK: Sentences
 
-  /// A sentence about rights that a subject has lost by one grant.
+  /// A sentence about the rights that a subject has lost with the revocation of one grant.
   ///
   /// - Parameter other: what the subject may still do; nil if that is not known.
   static func lost(_ rights: [String], _ subject: String, _ items: String, as credential: String?, _ other: Self?)
@@ -106,7 +106,7 @@ struct OtherAccess {
     let name = credential.map { " as its credential \(Printable.quoted($0))" } ?? ""
     let lost = Self.rights(rights)
     guard let other else { return "the grant of \(list(lost)) on \(what)\(name) to \(who) is revoked" }
-    // A subject with all rights is told of those that it would have lost.
+    // Of a subject with all rights, the sentence names only the rights of the revoked grant.
     let held = other.held.isSuperset(of: Rights(.admin)) ? other.held.intersection(lost) : other.held
     if held.isEmpty { return "\(who) may no longer \(list(lost)) \(what)\(name)" }
     let isExact = (try? ItemPattern(items))?.isExact ?? false
@@ -136,13 +136,14 @@ struct OtherAccess {
     return "; it also has the right\(names.count == 1 ? "" : "s") \(Self.list(more)), \(reason(for: more))"
   }
 
-  /// All that the subject may do, for a sentence that has named the items; nil for nothing.
+  /// The rest of a sentence, with all rights that the subject has on the items; nil if it has none. `items` is how the
+  /// sentence refers to the items, such as "it".
   func whole(_ items: String) -> String? {
     held.isEmpty ? nil : "but may \(Self.list(held)) \(items)\(items == "it" ? "" : ",") \(reason(for: held))"
   }
 
-  /// The rights of every process of the subject, without those that only an approval gives: it ends when the item gets
-  /// another name.
+  /// The rights of every process of the subject, without those that only approvals give, because an approval ends when
+  /// the item gets another name. If the daemon did not list all sources, all rights.
   var lasting: [String] {
     guard reply.more == nil else { return reply.rights }
     let lasting = reply.sources.filter { $0.approval == nil && $0.some != true }

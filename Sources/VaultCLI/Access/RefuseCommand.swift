@@ -49,7 +49,7 @@ struct RefuseCommand: ParsableCommand {
     ).ask()
   }
 
-  /// The loss of a program that is refused.
+  /// The loss to a program whose prompt is refused, in a short and a full form.
   private static func loss(_ prompt: Wire.KeyringPrompt) -> (short: String, full: String) {
     guard prompt.task != "retrieve" else {
       let full = "a program without its secret cannot read its own data, and may begin anew"

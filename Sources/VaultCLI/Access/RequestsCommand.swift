@@ -69,7 +69,7 @@ extension Argument<Int> {
   }
 }
 
-/// The kinds of what `vault requests` lists.
+/// A kind of entry in the list of `vault requests`.
 enum Listed: String, Sendable {
   case request, prompt
 

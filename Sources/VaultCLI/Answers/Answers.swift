@@ -14,7 +14,8 @@ final class Answers {
   private var recoveryCode: SecretBuffer?
   /// True while this program has given out a recovery code that may not be stored yet.
   private var isCodePending = false
-  /// The consequence of a signal that ends the program at the question for a new recovery code.
+  /// The clause that completes "the recovery code above was not stored, and", if a signal ends the program at that
+  /// question.
   var consequence = "opens nothing"
   /// True when a choice was answered with yes.
   private(set) var hasChosen = false
@@ -35,7 +36,8 @@ final class Answers {
   var hasGivenCode: Bool { code != nil }
   /// True once a secret was given.
   private(set) var hasAnswered = false
-  /// The reason why the last secret can look right and be wrong, and whether such a reason was shown.
+  /// The reason why the last secret may be wrong although it looks right; `isHinted` is true once such a reason was
+  /// shown.
   private var passwordHint: String?
   private var isHinted = false
 
@@ -97,7 +99,7 @@ final class Answers {
     rest()
   }
 
-  /// Says of a recovery code that was given out for something that failed that it opens nothing.
+  /// Says that the recovery code above opens nothing, because the operation failed before the code was stored.
   func disownCode() {
     if isCodePending { Output.note("the recovery code above was not stored, and opens nothing") }
     isCodePending = false
@@ -155,8 +157,8 @@ final class Answers {
     return typed
   }
 
-  /// Asks for a secret that does not show, and again while nothing was typed, or a control key such as an arrow key: no
-  /// password is like that, and a wrong password costs a wait.
+  /// Asks for a hidden secret, at most three times, until the entry is not empty and has no control key in it, such as
+  /// an arrow key: no password has one, and a wrong password costs a wait.
   static func usable(
     _ question: String, _ keyboard: borrowing Keyboard, mayBeEmpty: Bool = false
   ) throws(Failure) -> SecretBuffer? {
@@ -186,12 +188,11 @@ final class Answers {
   /// Asks again for a secret that the daemon did not accept, and keeps the answer for the next call, which must follow.
   ///
   /// This program asks at once and waits for the backoff afterwards, so that nobody types ahead while the terminal
-  /// shows it.
+  /// shows typed text.
   ///
   /// - Parameter takesMethod: whether the call accepts a method as an argument.
   /// - Returns: the method that the next call must use; nil if another call makes no sense.
   func again(after fault: Fault, takesMethod: Bool) throws(Failure) -> String? {
-    // A call that accepts no method would begin with the first one, which may ask another question.
     guard lines == nil else { return nil }
     let (method, wait): (String, Int)
     switch fault {
@@ -200,6 +201,7 @@ final class Answers {
     case .mistypedRecoveryCode: (method, wait) = (SlotKind.recovery.name, 0)
     default: return nil
     }
+    // A call that accepts no method would begin with the first method, which may ask another question.
     guard takesMethod || methods.isSubset(of: [method]), tries < Answers.tries else {
       if asked != nil { try Keyboard(otherwise: "").awaitSilence() }
       return nil
@@ -250,7 +252,8 @@ final class Answers {
     return line
   }
 
-  /// The hint why the last password can look right and be wrong, if there is one; returned once only.
+  /// Returns the reason why the refused password may be wrong although it looks right; nil if none is known or one was
+  /// already returned.
   private func hint(after fault: Fault) -> String? {
     guard case .authenticationFailed(let method, _) = fault, SlotKind(name: method)?.facts.secret == .password,
       let passwordHint, !isHinted
@@ -262,7 +265,7 @@ final class Answers {
   /// The method whose secret was wrong when the conversation ended; nil if it ended otherwise.
   private(set) var refused: String?
 
-  /// The failure that ends the conversation, with that hint added.
+  /// Returns the failure that ends the conversation, with the reason of `hint(after:)` added. Sets ``refused``.
   func explained(_ failure: Failure, _ fault: Fault?) -> Failure {
     if case .authenticationFailed(let method, _) = fault { refused = method }
     guard let hint = fault.flatMap(hint) else { return failure }
@@ -272,7 +275,7 @@ final class Answers {
   /// Shows a prompt that wants no answer: beside the questions or, if nobody sits at a terminal, on standard error.
   private func show(_ prompt: borrowing Prompt) -> SecretBuffer? {
     if lines == nil, let keyboard = try? Keyboard(otherwise: "") {
-      // A password may be typed here instead of the finger that the prompt asks for.
+      // The prompt asks for a finger, but a person may type a password here.
       try? hush(keyboard)
       try? keyboard.show(Questions.line(prompt) + "\n")
     } else {
@@ -309,14 +312,14 @@ final class Answers {
     }
   }
 
-  /// Asks for a new secret until two entries agree. Three entries may differ, three may be weak, and three may have
-  /// control characters in them, as of an arrow key.
+  /// Asks for a new secret until two entries agree. Gives up at the third refusal for the same reason: two entries that
+  /// differ, a weak entry, or one with control keys in it, such as an arrow key.
   ///
   /// - Parameter isNewPassword: true if the entry must be strong enough for a password of the vault. A weak entry is
   ///   reported before the person types it again.
-  /// - Parameter limit: the most bytes of an entry that may be pasted. An entry of a recognized form (``LikelyKind``)
-  ///   is not asked for again. Nil treats each entry as typed.
-  /// - Parameter mayBeEmpty: false if an empty entry will be refused; then it is not asked for again.
+  /// - Parameter limit: the most bytes of a pasted entry; nil if no entry is pasted. With a limit, an entry of a
+  ///   recognized form (``LikelyKind``) is accepted without a second entry.
+  /// - Parameter mayBeEmpty: false if the caller refuses an empty entry; then an empty first entry is returned at once.
   static func twice(
     _ question: String, _ again: String, _ keyboard: borrowing Keyboard, isNewPassword: Bool = false,
     pasting limit: Int? = nil, mayBeEmpty: Bool = true
@@ -345,7 +348,8 @@ final class Answers {
     }
   }
 
-  /// One entry of a new secret, typed or, with a limit of its bytes, perhaps pasted; nil at the end of the input.
+  /// Asks for one entry of a new secret, which may be pasted if there is a limit of its bytes; nil at the end of the
+  /// input.
   private static func entry(
     _ question: String, _ keyboard: borrowing Keyboard, pasting limit: Int?
   ) throws(Failure) -> SecretBuffer? {

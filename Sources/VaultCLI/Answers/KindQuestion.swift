@@ -11,7 +11,8 @@ enum KindQuestion {
     return try ask(question, .shown, otherwise: Failure(Fault.cancelled)) ?? likely.kind
   }
 
-  /// Asks for a kind until a valid one is given; returns nil for an empty line. A person may type the value here, too.
+  /// Asks for a kind until a valid one is given; returns nil for an empty line. With the style `hidden`, a value that a
+  /// person types here by mistake does not show.
   ///
   /// - Parameter failure: the failure to throw if the person gives up.
   static func ask(

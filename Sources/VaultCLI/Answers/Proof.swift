@@ -4,7 +4,7 @@ internal import VaultWire
 
 /// Checks for an item that would require a proof which nobody could give, so that its value would be out of reach.
 enum Proof {
-  /// Asks whether such an item is intended.
+  /// Asks whether to store an item whose proof nobody can give here and now.
   ///
   /// - Throws: ``Failure`` if the answer is no, and also if nobody can be asked.
   static func confirm(_ require: String, _ session: Session) throws(Failure) {
@@ -14,8 +14,8 @@ enum Proof {
     try Confirmation(consequence: consequence, question: question, advice: advice).ask()
   }
 
-  /// Warns of such an item in a batch. The item is stored anyway: others may be able to give the proof, or somebody may
-  /// later.
+  /// Warns that nobody can give the proof for an item of a batch here and now. The item is stored anyway: others may be
+  /// able to give the proof, now or later.
   static func warn(_ require: String, line: Int, _ session: Session) throws(Failure) {
     guard let obstacle = try obstacle(to: require, session) else { return }
     Output.note("line \(line): \(obstacle), so the value could not be read; \(advice)")

@@ -2,8 +2,8 @@ internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 
-/// A person's decision about a typed value that could not be stored. Whatever the reason is, what somebody typed is
-/// given up only by an answer.
+/// A person's decision about a typed value that could not be stored. Whatever the reason, a typed value is discarded
+/// only if the person says so.
 enum SecondChance {
   /// The same value is stored again: the person may have removed the reason in another terminal.
   case again
@@ -22,11 +22,11 @@ enum SecondChance {
     case set(NameChange?)
     /// The prompt of `vault deposit`.
     case deposit
-    /// The editor of `vault edit`; with `isDone` false, the editor has failed and the text may be half of one.
+    /// The editor of `vault edit`; with `isDone` false, the editor has failed and the text may be incomplete.
     case editor(isDone: Bool, NameChange?)
   }
 
-  /// A change of the vault since the value was asked for.
+  /// A change that concerns the item's name since the value was asked for.
   enum NameChange {
     /// An item has the name, which was to be new.
     case taken
@@ -59,7 +59,7 @@ enum SecondChance {
     _ failure: Failure, _ origin: Origin, offer: String = sameValue
   ) throws(Failure) -> SecondChance {
     let isRefused = failure.exit.blamesTheValue
-    // At its own prompt, a person may type a refused value again, which nobody must see.
+    // At this question of `vault set`, a person may type the refused value again, so the answer does not show.
     let style: TerminalModes.Style = if case .set = origin, isRefused { .hidden } else { .shown }
     guard let chance = try choice(choices(origin, isRefused, offer), style) else { throw givenUp(failure) }
     return chance
@@ -88,7 +88,7 @@ enum SecondChance {
     Output.note(names: shown.names)
   }
 
-  /// The failure of a command whose person has given the value up.
+  /// The failure that ends the command after a person has given up the value.
   private static func givenUp(_ failure: Failure) -> Failure {
     Failure(failure.exit, "given up; what was typed is gone")
   }

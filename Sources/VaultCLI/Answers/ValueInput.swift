@@ -17,7 +17,7 @@ struct ValueInput {
   /// False if an empty value would replace another one and nobody allowed that: the source of the value has probably
   /// failed.
   let mayBeEmpty: Bool
-  /// True if nobody has named a kind, so that the item may get another kind than the one that `read(kind:)` is told.
+  /// True if nobody has named a kind, so that the item's kind may differ from the one that `read(kind:)` is told.
   var isKindOpen = false
   /// True if the value could stay as it is, because the command changes something else as well.
   var mayStay = false
@@ -125,8 +125,8 @@ extension SecretBuffer {
 }
 
 extension ItemKind {
-  /// The way in which a value of several lines is typed; nil for a kind of one line and for one of any bytes. Keys are
-  /// pasted and do not show.
+  /// The way in which a value of several lines is typed; nil for kinds of one line or of arbitrary bytes. Secret keys
+  /// do not show.
   fileprivate var linesStyle: TerminalModes.Style? {
     switch facts.form {
     case .text: .shown
@@ -144,7 +144,7 @@ enum FinalBreak {
     guard let last = text.indices.last, text[last] == 0x0A else { return 0 }
     let count = last > 0 && text[last - 1] == 0x0D ? 2 : 1
     let rest = bytes.extracting(..<(text.count - count))
-    // In other places, tabs and line breaks count as text.
+    // `isText` is also true for text with tabs and line breaks.
     let line = Span<UInt8>(_bytes: rest)
     return rest.isText && line.indices.allSatisfy { line[$0] >= 0x20 } ? count : 0
   }

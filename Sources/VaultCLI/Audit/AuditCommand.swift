@@ -46,8 +46,8 @@ struct AuditOptions: ParsableArguments {
     return query
   }
 
-  /// The failure with a list of the doors or the actions, if the given one is none of them. A daemon of another version
-  /// may have others.
+  /// Returns a failure that lists the doors or the actions if the given one is not among them; otherwise the failure
+  /// itself. The daemon's failure decides, because a daemon of another version may have others.
   func explained(_ failure: Failure, action: String? = nil) -> Failure {
     guard failure.exit == .usage else { return failure }
     if let door, AuditDoor(rawValue: door) == nil {

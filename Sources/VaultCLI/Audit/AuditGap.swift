@@ -4,8 +4,8 @@ internal import VaultWire
 
 /// A time in which the audit log was off, so that reads in that time are unknown.
 enum AuditGap {
-  /// The beginnings of two texts in the log's entries about itself: of the item, if the log was turned off; and of the
-  /// detail, if the log was off before the change.
+  /// In the log's entries about itself: the beginning of `item` if the log was turned off, and the beginning of
+  /// `detail` if the log was off before the change.
   private static let (off, before) = ("audit off", "before: audit off")
 
   /// Returns a sentence if the log was off at some time since `since`, or is off now; nil otherwise.

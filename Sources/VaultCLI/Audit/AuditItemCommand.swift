@@ -63,7 +63,8 @@ struct AuditItemCommand: ParsableCommand {
       uses[reader] = known
     }
 
-    /// Adds up one part of the uses that are certainly, or not certainly, of this item.
+    /// Returns the sum of one of the counts over all uses that are certainly of this item or, on request, over all
+    /// others.
     func sum(_ part: KeyPath<Uses, Int>, isCertain: Bool = true) -> Int {
       uses.reduce(0) { $0 + ($1.key.isCertain == isCertain ? $1.value[keyPath: part] : 0) }
     }

@@ -35,8 +35,8 @@ struct AuditReport {
     if table.count >= Self.page { try flush() }
   }
 
-  /// The number of times that an event happened; nil for an entry about one. A count that is not in the log yet is
-  /// marked.
+  /// The number of times that an event happened, as text, with a mark if the entry is not in the log yet; nil for a
+  /// logged entry about a single event.
   private static func count(of entry: Wire.AuditEntry) -> String? {
     let times = entry.count.flatMap { $0 > 1 ? "×\($0)" : nil }
     return entry.number == 0 ? [times, "waits"].compactMap { $0 }.joined(separator: " ") : times

@@ -8,6 +8,7 @@ enum AuditScope {
     try session.call { vault in try vault.status() }.audit == nil
   }
 
-  /// The end of a sentence about the entries of nobody else; empty if `whose` is, for an administrator.
+  /// The end of a sentence for a caller that sees only its own entries; empty for an administrator, for whom `whose` is
+  /// empty.
   static func note(_ whose: String) -> String { whose.isEmpty ? "" : "; you see only theirs" }
 }

@@ -13,8 +13,8 @@ struct Account: Equatable {
   var name: String?
   var home: String?
 
-  /// Finds the user that a text names: a name, a number, or a number with a group's number as in `997:993`. Only the
-  /// last has no other groups.
+  /// Finds the user that a text names: a name, a number, or a number with a group's number as in `997:993`. The last
+  /// form gives the user no supplementary groups.
   ///
   /// - Parameters:
   ///   - passwd: a text in the format of passwd(5).
@@ -27,7 +27,7 @@ struct Account: Equatable {
     if let entry {
       (uid, gid) = (entry.uid, given ?? entry.gid)
       (name, home) = (entry.name, entry.home)
-      // Numbers name exactly what they say, whatever entry they have.
+      // Two numbers give the user exactly that group, even if passwd(5) and group(5) list others.
       if given == nil { groups = Self.groups(of: entry.name, in: group) }
     } else if let uid = Self.number(numbers[0]), let given {
       (self.uid, gid) = (uid, given)

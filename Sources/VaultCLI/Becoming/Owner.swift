@@ -38,7 +38,7 @@ enum Owner {
     guard isWholly(account, groups) else {
       throw Failure(.software, "something of root is left after becoming \(Printable.quoted(text))", "report this")
     }
-    // The change of user made the kernel reset the flag.
+    // The change of user made the kernel reset the process's `dumpable` flag.
     _ = vault_set_not_dumpable()
     setEnvironment(of: account)
   }

@@ -33,8 +33,8 @@ enum TerminalClipboard {
     }
   }
 
-  /// The reason why nobody can tell whether text for the terminal reaches its clipboard; nil if nothing is known to
-  /// stand between.
+  /// The reason why nobody can tell whether text for the terminal reaches its clipboard; nil if neither tmux nor screen
+  /// seems to stand between this program and the terminal.
   static func doubt() -> String? { doubt(Environment.variable, passesOn: { tmuxSetting() }) }
 
   /// - Parameters: those of ``obstacle(_:passesOn:)``.

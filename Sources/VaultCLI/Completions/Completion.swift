@@ -72,7 +72,7 @@ struct Completion {
     let names = CommandTable.names(of: typed.command) + own
     let offers = names.map { Offer(text: $0.0, help: $0.1) }
     if names.contains(where: { $0.0.utf8.starts(with: word.utf8) }) { return offers }
-    // Aliases of commands are for people who know them; they would only make the list longer.
+    // Aliases only make the list longer, so they are offered only if no name matches.
     return CommandTable.all(of: typed.command).map { Offer(text: $0) }
   }
 
@@ -95,8 +95,8 @@ struct Completion {
     return values(operand, word, head: "")
   }
 
-  /// Returns the values of an argument that begin with `text`. Each value gets `head` before it, which is part of the
-  /// word.
+  /// Returns the values of an argument that begin with `text`, each with `head` before it: the part of the word that
+  /// precedes `text`.
   private func values(_ argument: CommandShape.Argument, _ text: String, head: String) -> [Offer]? {
     let offers: [Offer]
     switch argument.values {
@@ -124,7 +124,7 @@ struct Completion {
     names(source.children(text))
   }
 
-  /// Returns the items for a variable. Nobody else knows the variable's name, so it is offered as typed.
+  /// Returns the items for a variable. The part up to the `=` is offered as typed.
   private func variables(_ text: String) -> [Offer] {
     guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) else { return [] }
     let head = text[...equals]

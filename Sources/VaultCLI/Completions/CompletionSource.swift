@@ -9,7 +9,7 @@ internal import VaultWire
 struct CompletionSource {
   /// The most texts that are offered.
   private static let most = 1000
-  /// The time limit in milliseconds; texts that arrived until then are offered.
+  /// The time limit in milliseconds; texts that arrive by then are offered.
   private static let patience = 400
 
   let socket: String?

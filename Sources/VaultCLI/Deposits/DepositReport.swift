@@ -15,8 +15,8 @@ enum DepositReport {
     }
   }
 
-  /// Returns the table for a terminal. On 80 columns, there is room only for the day of the deposit. The reason why it
-  /// was kept stands below it.
+  /// Returns the table for a terminal. On 80 columns, there is room only for the day of the deposit. The reason why a
+  /// deposit was kept aside is on a line below its row.
   static func table(_ deposits: [Wire.DepositInfo]) -> Table {
     var table = Table("NO", "NAME", "KIND", "SIZE", "SENT", "BY", "STATE")
     for deposit in deposits {

@@ -87,7 +87,8 @@ struct DepositRequest {
     return session
   }
 
-  /// Reads the value and does something with it. A person who typed the value decides what happens to it if that fails.
+  /// Reads the value and passes it to `body` with its target. If `body` fails, a person who typed the value decides
+  /// what happens to it.
   private func handingIn<R>(
     _ input: inout ValueInput, _ session: Session,
     _ body: (borrowing SecretBuffer, Vault.DepositTarget) throws(Failure) -> R
@@ -120,8 +121,8 @@ struct DepositRequest {
     try input.read(kind: { command.kind.flatMap(ItemKind.init(rawValue:)) ?? .password })
   }
 
-  /// Returns the kind that was given, or the one that a person names for a value that does not look like a password;
-  /// nil if there is none. The kind of an item that is there is not changed, so nobody is asked for it.
+  /// Returns the given kind or, for a value that does not look like a password, the kind that a person names; nil for
+  /// neither. A deposit does not change the kind of an existing item, so nobody is asked for it.
   private func kind(of value: borrowing SecretBuffer, _ session: Session) throws(Failure) -> String? {
     guard command.kind == nil, Keyboard.canAsk, let likely = value.withBytes({ LikelyKind(of: $0) }),
       try !isKnown(session)
@@ -129,7 +130,7 @@ struct DepositRequest {
     return try KindQuestion.ask(about: likely).rawValue
   }
 
-  /// True if the item is there, as far as the caller may know without an unlock. A sealed deposit is for another vault.
+  /// True if the item exists, as far as the caller may know without an unlock. A sealed deposit is for another vault.
   private func isKnown(_ session: Session) throws(Failure) -> Bool {
     guard !command.seal, let status = try session.attempt({ vault in try vault.status() }), status.state == "unlocked"
     else { return false }

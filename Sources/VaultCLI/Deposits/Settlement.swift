@@ -41,7 +41,7 @@ struct Settlement: ParsableArguments {
     return settled
   }
 
-  /// Returns the deposits of the given numbers, each once, in the order of the numbers.
+  /// Returns the deposits of the given numbers, each once, in the order given.
   private func find(_ session: Session) throws(Failure) -> [Wire.DepositInfo] {
     let all = try session.unlocking { vault in try vault.deposits() }
     var found: [Wire.DepositInfo] = []

@@ -43,7 +43,7 @@ struct Doctor {
     return diagnoses
   }
 
-  /// Reports the process that serves the user's vault, where no daemon can be reached.
+  /// Reports the process that serves the user's vault at another place, if no daemon can listen at this one.
   private func elsewhere(than place: StoreHolder.Place?) -> [Diagnosis] {
     guard let place, case .held(let holder) = StoreHolder.find(system: false) else { return [] }
     return [.fail("daemon", holder.elsewhere(than: place), fix: holder.remedy)]
@@ -79,7 +79,7 @@ struct Doctor {
     return [directory, socket].compactMap { $0 }
   }
 
-  /// The result for a socket at which nobody answers, as a daemon leaves it that was killed.
+  /// The result for a socket at which nobody answers, such as the socket of a daemon that was killed.
   private static func left(_ diagnosis: Diagnosis) -> Diagnosis {
     guard diagnosis.check == "socket", diagnosis.level == .ok else { return diagnosis }
     return .ok(diagnosis.check, diagnosis.text + "; no daemon answers there")
@@ -122,7 +122,7 @@ struct Doctor {
     return status
   }
 
-  /// Reports if the daemon is of another version, or of another build of this version, as after an update.
+  /// Reports whether the daemon has this program's version and build. After an update, it may have an older one.
   private func version(_ status: Wire.StatusReply) -> Diagnosis {
     let isSame = status.version == ClientVersion.text
     let other = isSame ? try? ClientVersion.otherBuild(Session(globals, startsDaemon: false)) : nil
@@ -132,8 +132,8 @@ struct Doctor {
       fix: "restart the daemon after an update: \(ClientVersion.restart(status, system: globals.system))")
   }
 
-  /// Returns the fault of a store that cannot be opened. A fault of its files as such has a line of its own, with the
-  /// remedy.
+  /// Returns the fault of a store that cannot be opened. A fault of the files themselves, such as their mode, is
+  /// reported separately, with its remedy.
   private func store(_ problem: String) -> Diagnosis {
     do throws(Failure) {
       _ = try Session(globals, startsDaemon: false).call { vault in try vault.slots() }
@@ -241,7 +241,7 @@ struct Doctor {
     }
     guard let directory = Diagnosis.permissions("store", store.directory, is: .directory, owner: owner, mode: 0o700)
     else {
-      // A daemon that has a vault open reports itself that its files are gone.
+      // A daemon with an open vault reports in `problem` that the vault's files are gone.
       if status?.problem != nil { return [] }
       return [.ok("store", "\(store.directory) does not exist yet; \(Hint.vault("init")) makes it")]
     }
@@ -251,7 +251,7 @@ struct Doctor {
       let file = Diagnosis.permissions("store", path, is: .file, owner: owner, mode: 0o600)
       if let file { diagnoses.append(file) }
     }
-    // A daemon that has a vault open reports itself what it has lost.
+    // A daemon with an open vault reports lost files in `problem`.
     if status?.problem == nil, let remnant = store.remnant {
       diagnoses.append(.warn("store", remnant, fix: StorePaths.remnantAdvice))
     }

@@ -28,9 +28,9 @@ enum InstalledHelpers {
   /// Reports each helper that is missing beside its program.
   ///
   /// - Parameters:
-  ///   - isOfDaemon: true to look for the daemon's helpers, too: beside the `vaultd` that the client would start, which
-  ///     says nothing about the daemon of a socket that was named.
-  ///   - hasDaemon: true if one answers. Otherwise a missing `vaultd` is reported as the lack of a daemon.
+  ///   - isOfDaemon: true to look for the daemon's helpers, too, beside the `vaultd` that the client would start; false
+  ///     for a named socket, whose daemon may be installed elsewhere.
+  ///   - hasDaemon: true if a daemon answers. Otherwise another check reports a missing `vaultd`.
   static func diagnoses(ofDaemon isOfDaemon: Bool, hasDaemon: Bool) -> [Diagnosis] {
     let program = isOfDaemon ? Daemon.program : nil
     var diagnoses: [Diagnosis] = []
@@ -44,7 +44,7 @@ enum InstalledHelpers {
     return diagnoses + missing(ofClient, beside: OwnProgram.directory, "vault")
   }
 
-  /// The directory of a program, which a link to it may name.
+  /// The directory of a program's file, also if the path is that of a link.
   private static func directory(of program: String) -> String? {
     guard let resolved = unsafe realpath(program, nil) else { return nil }
     defer { unsafe free(resolved) }

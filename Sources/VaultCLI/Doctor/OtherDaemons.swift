@@ -43,8 +43,8 @@ enum OtherDaemons {
 
 /// The processes of this machine, as /proc shows them.
 enum Processes {
-  /// True if /proc is that of this process's namespace. In another one its numbers are other processes here
-  /// (pid_namespaces(7)).
+  /// True if /proc shows the PID namespace of this process. The numbers of another namespace stand for other processes
+  /// here (pid_namespaces(7)).
   static var areShown: Bool { SymbolicLink.target(of: "/proc/self") == "\(getpid())" }
 
   /// Returns the processes for which `isWanted` is true; nil if /proc does not show them.

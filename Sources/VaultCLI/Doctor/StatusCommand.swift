@@ -121,7 +121,7 @@ struct StatusCommand: ParsableCommand {
     return "\(user), process \(agent.pid)\(unit), asks by \(faces), since \(moment(agent.since, now: now))"
   }
 
-  /// Describes a watcher: its process, the problem that a person must solve, and since when it exists.
+  /// Describes a watcher: its process, the problem that a person must solve, and the time of its start.
   private static func text(_ watcher: Wire.Watcher, now: Int64) -> String {
     let user = watcher.user.map { Printable.text($0) } ?? "uid \(watcher.uid)"
     let unit = watcher.unit.map { " (\(Printable.text($0)))" } ?? ""

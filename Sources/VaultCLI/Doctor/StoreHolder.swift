@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import VaultModel
 
-/// The process that holds the lock of a store, and so serves the vault at whatever socket.
+/// The process that holds the lock of a store, and so serves the vault, at this program's socket or at another.
 ///
 /// A daemon may listen where this program does not look: in the folder of an earlier login, or at a socket that was
 /// named. Then no connection tells whether somebody has the keys, but the lock of the store does.
@@ -44,7 +44,8 @@ struct StoreHolder: Equatable {
 
   /// The folder of the store.
   private let folder: String
-  /// The holder's process id; nil if the kernel does not tell it here, as of a process in another container.
+  /// The holder's process id; nil if the kernel does not show it here, for example because the process is in another
+  /// container.
   let pid: pid_t?
   /// True if the process is a daemon, which knows the signal. Any program can hold the lock.
   private let isDaemon: Bool
@@ -128,8 +129,8 @@ struct StoreHolder: Equatable {
   }
 
   /// The holder's process id, in its own namespace, and the number of locks that it has confirmed, as the lines of the
-  /// lock's file say; nil while the file is being written. No program changes this number by accident, as it would the
-  /// file's times.
+  /// lock's file say; nil while the file is being written. Programs may change the file's times by accident, but not
+  /// this number.
   private var confirmations: (holder: Substring, count: Int)? {
     guard let text = FileInput.text(of: folder + "/vault.lock", limit: 64) else { return nil }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
@@ -164,7 +165,7 @@ struct StoreHolder: Equatable {
   /// The advice for a person who wants to reach the vault.
   var remedy: String { isDaemon ? "\(Hint.vault("lock")) locks it, and \(end)" : end }
 
-  /// The advice for a person to whom the process does not listen.
+  /// The advice to end the holder, for a person who cannot reach its socket.
   var end: String {
     guard let pid else { return "lock the vault where that process runs, or end the process" }
     return isDaemon ? "`kill \(pid)` ends that daemon" : "end it"
@@ -188,8 +189,8 @@ enum HeldLocks {
 
   /// Looks for the file in the text of the list.
   ///
-  /// - Parameter device: the device of the file. Some file systems report another one for the file than for its locks,
-  ///   so the device decides only between files of the same number.
+  /// - Parameter device: the device of the file. Some file systems report different devices for a file and for its
+  ///   locks, so the device decides only between files of the same number.
   static func holder(of file: UInt, on device: (major: UInt32, minor: UInt32), in text: String) -> pid_t? {
     var holders: [(pid: pid_t, isOnDevice: Bool)] = []
     for line in text.split(separator: "\n") {

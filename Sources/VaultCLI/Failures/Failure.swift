@@ -36,7 +36,7 @@ struct Failure: Error, Equatable {
   let advice: String?
   /// The missing item, if that is the reason.
   var missing: MissingItem?
-  /// True if a disk, or a share of one, has no room.
+  /// True if a disk or a quota is full.
   var isOfFullDisk = false
   /// Names to show below the message, each on its own line.
   var names: [String] = []

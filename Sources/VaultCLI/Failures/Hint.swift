@@ -11,7 +11,7 @@ enum Hint {
   static let isSystem = isSystem(CommandLine.arguments, variable: Environment.variable("VAULT_SOCKET"))
 
   /// Returns true if a command line asks for the machine's vault: by `--system`, or by its socket in `--socket` or
-  /// `VAULT_SOCKET`. The words behind `--` belong to another program.
+  /// `VAULT_SOCKET`. The words after `--` belong to another program.
   ///
   /// - Parameter variable: the value of `VAULT_SOCKET`, over which `--socket` takes precedence.
   static func isSystem(_ arguments: [String], variable: String? = nil) -> Bool {

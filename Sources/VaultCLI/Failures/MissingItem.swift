@@ -8,10 +8,10 @@ struct MissingItem: Equatable {
   let location: SocketLocation
   /// True if the daemon has not confirmed that the store is whole, so the item may have been taken away.
   var isDoubtful = false
-  /// The way to do to a folder what was to be done to the item, if there is one.
+  /// The advice on how to apply the same command to a folder; nil if there is none.
   var folderWay: String?
 
-  /// The time limit of a search in milliseconds; names found until then are used.
+  /// The time limit of a search in milliseconds; names found by then are used.
   private static let patience = 1000
   /// The most names of a folder that are shown.
   private static let most = 20
@@ -37,7 +37,7 @@ struct MissingItem: Equatable {
   /// Returns the names that the user may have meant: similar names, names with this beginning, and names with this
   /// ending in a folder. The daemon lists these names; the search asks nobody for an unlock and moves no deadline.
   ///
-  /// - Parameter isStrict: whether only names count that differ by a few typing errors.
+  /// - Parameter isStrict: true if only names that differ by a few typing errors count.
   func nearest(isStrict: Bool = false) -> [String] {
     let end = Moment.now() + MissingItem.patience
     var search = NearestSearch(name, beginnings: !isStrict)
@@ -73,7 +73,8 @@ extension MissingItem {
 }
 
 extension Failure {
-  /// The same failure about an item that was there when the command began; any other failure as it is.
+  /// For a missing item, a failure that says that the item is gone, because it existed when the command began; any
+  /// other failure unchanged.
   var ofGoneItem: Failure {
     guard exit == .missing, let missing else { return self }
     var failure = Failure(
@@ -88,9 +89,9 @@ extension Failure {
     return Failure(exit, "\(event), but one in the trash", "\(Hint.vault("trash restore")) restores it")
   }
 
-  /// The same failure, for a person with suggestions for a missing item: the content of the folder of that name, or the
-  /// nearest names. Without a person, the failure tells only of an item in the trash, where it would otherwise tell of
-  /// doubts about the store.
+  /// The same failure with suggestions for a missing item, if a person reads it: the content of the folder of that
+  /// name, or the nearest names. Without a person, the only addition is that the item is in the trash, in place of a
+  /// doubt about the store.
   var suggesting: Failure {
     guard exit == .missing, let missing else { return self }
     guard Keyboard.isAttended else { return missing.isDoubtful && missing.isInTrash ? inTrash : self }

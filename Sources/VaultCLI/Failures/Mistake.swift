@@ -70,12 +70,12 @@ struct Mistake {
     }
     guard let taker = words.command as? any SecretTaking.Type else { return Failure(.usage, event, see) }
     guard isOption else { return Failure(.usage, Refused.text(taker.otherWay), see) }
-    // The word behind the option may be a secret.
+    // The word after the option may be a secret.
     let hasWord = words.extra != nil || words.unknownHasValue
     return Failure(.usage, event, "\(hasWord ? Refused.text(taker.otherWay) : taker.otherWay); \(see)")
   }
 
-  /// The commands of other programs, and other words for our own, with ours in their place.
+  /// The names of other programs' commands and synonyms of ours, each with the command of `vault` to suggest.
   static let otherCommands = [
     "rename": "mv", "move": "mv", "copy": "cp", "duplicate": "cp", "remove": "rm", "del": "rm",
     "undelete": "trash restore", "undo": "trash restore", "recover": "unlock --recovery",
@@ -87,7 +87,7 @@ struct Mistake {
     "trash ls": "trash list", "audit verify": "audit --verify",
   ]
 
-  /// The failure for an option behind the name of the program that `vault run` starts; nil for any other option. The
+  /// The failure for an option after the name of the program that `vault run` starts; nil for any other option. The
   /// option belongs to that program.
   private func optionOfProgram(_ name: String) -> Failure? {
     guard words.command == RunCommand.self,
@@ -170,7 +170,7 @@ struct Mistake {
     (1...4).contains(word.utf8.count) && word.utf8.allSatisfy { (0x30...0x39).contains($0) }
   }
 
-  /// The failure for a word behind `--generate` that is not a style. The word may be a secret, so the message does not
+  /// The failure for a word after `--generate` that is not a style. The word may be a secret, so the message does not
   /// repeat it.
   private var wrongStyle: Failure? {
     guard words.extra != nil, words.shape.option("--generate") != nil,
@@ -211,10 +211,10 @@ struct Mistake {
         : "it stores nothing: \(Hint.vault("set NAME --generate --length \(length)")) makes the value of an item"
       return Failure(.usage, "unexpected argument", "\(way); see \(help)")
     }
-    // A person may have typed a new value behind the name of the item to edit.
+    // A person may have typed a new value after the name of the item to edit.
     let isNamed = words.command != EditCommand.self && isHardlySecret(extra)
     let event = isNamed ? "unexpected argument \(Printable.quoted(extra))" : "unexpected argument"
-    // A word that is only near to an option is a word.
+    // Only an exact name without its dashes suggests the option; a similar word does not.
     let nearest = nearestOptions(extra).filter { $0 == "--" + extra }
     if nearest.isEmpty, words.command == InjectCommand.self {
       return Failure(.usage, event, "the template is given with -i; see \(help)")
@@ -234,7 +234,7 @@ struct Mistake {
   }
 
   /// Returns true for an option of a command that takes secrets, if it is spelled as a secret might be, if its name
-  /// promises one, or if it is a single letter with a word behind it.
+  /// promises one, or if it is a single letter with a word after it.
   private func mayCarrySecret(_ name: String) -> Bool {
     guard takesSecrets else { return false }
     let bare = String(name.drop { $0 == "-" })

@@ -34,8 +34,8 @@ enum NothingFound {
       "nothing matches, because no item has an attribute \(Printable.quoted(unknown)); \(Suggestion.text(near) ?? all)"
   }
 
-  /// Returns the predicate with its value in quotes, if the words behind the predicate probably belong to the value;
-  /// nil otherwise.
+  /// Returns the predicate with its value in quotes, if the words after the predicate probably belong to the value; nil
+  /// otherwise.
   static func valueWithBlanks(_ query: String) -> String? {
     let words = query.split(separator: " ")
     guard !query.utf8.contains(UInt8(ascii: "\"")),

@@ -69,7 +69,7 @@ enum FileInput {
   /// The text of a small regular file that holds no secret; nil if it cannot be read. Opening a file of another type,
   /// such as a pipe that nobody writes to, neither blocks nor has an effect.
   ///
-  /// - Parameter limit: the number of bytes from which on a file is not small.
+  /// - Parameter limit: the most bytes of a small file.
   static func text(of path: String, limit: Int = 64 * 1024) -> String? {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }

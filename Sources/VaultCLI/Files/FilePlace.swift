@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import VaultModel
 
-/// The place of a file, which is the same by all the names that lead to the file.
+/// The identity of a file: its device and inode, which are the same for all names that lead to the file.
 struct FilePlace: Equatable {
   private let device: dev_t
   private let inode: ino_t
@@ -28,8 +28,8 @@ struct FilePlace: Equatable {
 }
 
 extension NewFile {
-  /// Throws unless a new file can have that name. A file that the command reads stays, also where another one may be
-  /// replaced: it may be the only copy.
+  /// Throws unless a new file can have that name. A file that the command reads is never replaced, whatever `replaces`
+  /// says: it may be the only copy.
   ///
   /// - Parameter inputs: the files that the command reads; `-` means standard input.
   static func check(_ path: String, replaces: Bool, reading inputs: [String]) throws(Failure) {

@@ -8,7 +8,7 @@ internal import Glibc
 /// the folder removes it, because nobody has its lock.
 struct FleetingFile {
   let descriptor: Int32
-  /// The temporary name, or the one to use when the file needs one.
+  /// The temporary name; for a nameless file, the name that it gets if it needs one.
   let part: String
   let isNameless: Bool
 

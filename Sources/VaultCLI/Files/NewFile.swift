@@ -22,8 +22,8 @@ final class NewFile {
   /// True once `deinit` must not remove the temporary file.
   var isDone = false
 
-  /// Writes a file with `body`, whose descriptor becomes readable when the writing must stop. If a signal such as
-  /// control-C or an error ends the writing early, no file remains.
+  /// Writes a file with `body`. The descriptor that `body` gets becomes readable when the writing must stop. If a
+  /// signal such as control-C or an error ends the writing early, no file remains.
   ///
   /// - Throws: the errors of ``init(_:replaces:)``, `body` and ``finish()``.
   static func write<R>(
@@ -228,7 +228,7 @@ final class NewFile {
     Failure(.exists, "\(Printable.quoted(path)) already exists", "give --force to replace it, or another name")
   }
 
-  /// Returns true for the errors of a disk, or a share of one, without room.
+  /// Returns true for the errors of a full disk or quota.
   static func isFull(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
 
   static func failure(_ what: String, _ code: Int32) -> Failure {

@@ -34,7 +34,7 @@ struct HelpPage {
     for index in sections.indices { sections[index].lines = Self.trimmed(sections[index].lines[...]) }
   }
 
-  /// Returns the help page of a command; nil if the text is another answer than help.
+  /// Returns the help page of a command; nil if the text is not a help page.
   ///
   /// - Parameter columns: the columns of the terminal.
   static func text(_ text: String, of type: any ParsableCommand.Type, path: [String], columns: Int) -> String? {

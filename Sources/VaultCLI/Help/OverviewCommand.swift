@@ -9,7 +9,7 @@ struct OverviewCommand: ParsableCommand {
 
   @OptionGroup var globals: Globals
 
-  /// Returns true for a command line that has only options of every command, and nothing else.
+  /// Returns true for a command line that consists only of options that every command has.
   static func isMeant(_ words: [String]) -> Bool {
     var rest = words[...]
     while let word = rest.popFirst() {

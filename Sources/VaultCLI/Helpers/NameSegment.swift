@@ -3,9 +3,9 @@ internal import VaultModel
 
 /// Another program's name, such as a host or a user, as one part of an item's name.
 ///
-/// ASCII letters, digits and `-_.@:+,` stand for themselves. Every other byte becomes `%` and two upper-case digits
-/// (RFC 3986, section 2.1). So no name leaves its folder, and different names stay different. Two rules go beyond RFC
-/// 3986: an empty name becomes `%` alone, and the dots of `.` and `..` are encoded.
+/// ASCII letters, digits and `-_.@:+,` stand for themselves. Every other byte becomes `%` and two upper-case
+/// hexadecimal digits (RFC 3986, section 2.1). So no name leaves its folder, and different names stay different. Two
+/// rules go beyond RFC 3986: an empty name becomes `%` alone, and the dots of `.` and `..` are encoded.
 enum NameSegment {
   /// Returns the part for a name; the bytes need not be UTF-8.
   static func encode(_ name: [UInt8]) -> String {

@@ -2,8 +2,8 @@ internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 
-/// The form in which a protocol carries a value. What a helper stores is checked by it as well, so that no program can
-/// store a value which the same program could not get again.
+/// The form in which a protocol carries a value. Values to store must have it as well, so that no program can store a
+/// value that the same program could not get again.
 enum CarriedForm {
   /// A line of the message.
   case line

@@ -176,7 +176,7 @@ enum GitHelper: CredentialHelper {
       func rank(_ item: Wire.Item) -> (Int, Int, Int64, String) {
         let isExpired = item.expires.map { $0 <= now } ?? false
         let hasPath = place.user(of: item.name)?.hasPath ?? false
-        // The complement has the order of the negative number, and every number has one.
+        // The complement sorts like the negative number and never overflows.
         return (isExpired ? 1 : 0, hasPath ? 1 : 0, ~item.modified, item.name)
       }
       return found.filter { item in
