@@ -11,15 +11,15 @@ struct DepositRequest {
   init(_ command: DepositCommand) { self.command = command }
 
   func run() throws {
-    if let file = command.sealed { return try handIn(file) }
+    if let file = command.sealed { return try depositSealed(file) }
     do throws(NameError) { _ = try ItemName(name) } catch {
       // The name is checked before anybody types a secret for it.
       throw Failure(Fault.invalidName(name: name, reason: error.reason, failed: nil))
     }
-    if let key = command.key { try seal(to: key) } else { try leave() }
+    if let key = command.key { try seal(to: key) } else { try depositValue() }
   }
 
-  private func leave() throws(Failure) {
+  private func depositValue() throws(Failure) {
     let session = try session()
     var input = input
     let hush = input.isTyped ? Hush.onTerminal() : nil
@@ -33,7 +33,7 @@ struct DepositRequest {
         number: reply.number, waiting: reply.waiting, version: reply.version, kept: reply.kept, name: name))
   }
 
-  private func handIn(_ file: String) throws(Failure) {
+  private func depositSealed(_ file: String) throws(Failure) {
     let box = try DepositLine.box(in: file)
     let session = try session()
     try report(session.unlocking(for: command.reason) { vault in try vault.deposit(sealed: box) })

@@ -14,7 +14,7 @@ struct CodeRequest {
   func run() throws(Failure) {
     let session = try Session(command.globals)
     session.vault.reason = command.waiting.reason
-    // A counter moves on with each code.
+    // The check comes first, because each code of a counter-based item advances the counter.
     if command.clip { try Clipboard.check() }
     let code = try first(session)
     if command.watch { return try watch(code, session) }
@@ -89,7 +89,7 @@ struct CodeRequest {
         isShown = false
         continue
       }
-      // Some items are served while the vault is locked, so the daemon decides whether the code may go on showing.
+      // Some items are served while the vault is locked, so the daemon decides whether the code may stay visible.
       if case .locked = pause { locks.take() } else if !Self.isOver(code.reply) { continue }
       if locks.hasEnded { locks = try LockInbox(session.vault.location) }
       do throws(Failure) {
@@ -97,7 +97,7 @@ struct CodeRequest {
         isShown = isShown && next.reply.until == code.reply.until
         code = next
       } catch {
-        // The code that cannot be followed by another one is not left on the screen.
+        // If there is no next code, the last one is removed from the screen.
         if draws { try Output.write(unsafe "\r\u{1B}[K".utf8.span.bytes, .none) }
         throw error
       }

@@ -159,7 +159,7 @@ struct MACCommand: ParsableCommand {
 
 /// The name of an algorithm on the command line.
 private enum AlgorithmName {
-  /// The daemon's refusal of an algorithm with the accepted ones; any other failure unchanged.
+  /// Explains the daemon's refusal of an algorithm; returns any other failure unchanged.
   static func explained(_ failure: Failure, _ given: String?, of known: [String], _ item: String) -> Failure {
     guard failure.exit == .usage, let given else { return failure }
     let quoted = Printable.quoted(given)
@@ -190,7 +190,7 @@ enum SignatureFormat: String, ExpressibleByArgument, CaseIterable {
 
   /// Writes a signature or hash, in a line of its own if it is text.
   ///
-  /// - Parameter what: the word for it.
+  /// - Parameter what: the word for the bytes in a message, such as "hash".
   func write(_ bytes: RawSpan, _ what: String) throws(Failure) {
     if self == .raw, Output.isTerminal {
       throw Failure(.usage, "the \(what) is bytes, and this is a terminal", "give --format base64, or redirect it")

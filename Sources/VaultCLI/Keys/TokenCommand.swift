@@ -188,8 +188,8 @@ struct TokenRevokeCommand: ParsableCommand {
     let reply = try session.unlocking(for: "vault token revoke \(name)") { vault in
       try vault.revokeToken(name, id: id, subject: subject)
     }
-    // Tokens of the present second do not count, and whoever makes the next one right after this command expects that
-    // it does.
+    // Tokens of the present second do not count, and whoever makes a token right after this command expects that token
+    // to count.
     if subject != nil { Moment.pass(second: Int64(time(nil))) }
     if globals.json { return try Output.json(reply) }
     if Keyboard.isAttended {

@@ -7,7 +7,7 @@ enum Arguments {
   /// - Throws: ``Failure``, or an error that ``answer(_:to:)`` turns into text.
   static func parse(_ arguments: [String]) throws -> any ParsableCommand {
     let words = try helped(normalize(arguments))
-    // The parser would take the h of a name such as `-dash` for a question for help.
+    // The parser would take the h of a name such as `-dash` for a request for help.
     let typed = TypedWords(words)
     if case .option(let name) = typed.unknown, !name.hasPrefix("--"), name.utf8.count > 2,
       let failure = Mistake(words).unknown
@@ -30,13 +30,13 @@ enum Arguments {
     }
   }
 
-  /// The failure of a command line in which the parser has found a question for help that no whole word asks, as in
-  /// `-nh` or `--help=1`, or a question for the program's version that is an option of `vault get`.
+  /// The failure of a command line in which the parser sees a request that the person did not make: for help, as in
+  /// `-nh` or `--help=1`, or for the program's version, in the `--version` of `vault get`.
   private static func notAsked(_ words: [String]) -> Failure {
     let mistake = Mistake(words)
     if let unknown = mistake.unknown { return unknown }
     if hasOwnVersion(words) {
-      // By itself the command has no other --version, so the parser says what is wrong.
+      // Parsed alone, `vault get` has only its own --version, so the parser reports the actual mistake.
       do { _ = try GetCommand.parse(Array(words.dropFirst())) } catch {
         if GetCommand.exitCode(for: error) != .success { return mistake.failure(GetCommand.message(for: error)) }
       }
@@ -58,7 +58,7 @@ enum Arguments {
   }
 
   /// Returns true for a command line that asks for a text of the parser, and false for one that gets the help because
-  /// it names a group of commands and none of them.
+  /// it names a group of commands without a command.
   static func isQuestion(_ arguments: [String]) -> Bool { asksForHelp(normalize(arguments)) }
 
   /// Returns the text that the parser gives instead of a command: help, the version or a completion.
@@ -69,8 +69,8 @@ enum Arguments {
     return HelpPage.text(text, of: typed.command, path: typed.path, columns: columns) ?? text
   }
 
-  /// Replaces aliases in `vault help COMMAND` by the full names of the commands, which are all that the parser accepts
-  /// there. A question for help before a command becomes one about that command; the parser would answer it for all.
+  /// Replaces aliases in `vault help COMMAND` by the full names of the commands, because the parser accepts no others
+  /// there. A request for help before a command becomes one about that command; the parser would answer it for all.
   private static func helped(_ words: [String]) throws(Failure) -> [String] {
     guard words.first == "help" else {
       guard words.first == "-h" || words.first == "--help" else { return words }
@@ -90,16 +90,16 @@ enum Arguments {
     return typed.path + [helper, "--help"]
   }
 
-  /// Returns true for an option of every command with a value in the same word, even if it takes none: the parser
-  /// complains about that where it knows the option.
+  /// Returns true for an option of every command that is joined with a value by `=`. That includes an option without a
+  /// value, so that the parser can report the mistake.
   static func hasJoinedValue(_ word: String) -> Bool {
     ["--json=", "--system=", "--socket="].contains { word.hasPrefix($0) }
   }
 
-  /// Rewrites a command line for the parser. Options that hold for every command move behind the command, where the
-  /// parser looks for them. A `--generate` without a style gets its default style, because the parser would take an
-  /// item's name for one. For `vault rm`, each word behind `--` becomes an option of its own, which says that the word
-  /// is a name.
+  /// Rewrites a command line for the parser. Options that hold for every command move after the command, where the
+  /// parser looks for them. A `--generate` without a style gets the default style, because the parser would take an
+  /// item's name for the style. For `vault rm`, each word after `--` becomes an option of its own, which says that the
+  /// word is a name.
   static func normalize(_ arguments: [String]) -> [String] {
     var rest = arguments[...]
     var globals: [String] = []
@@ -114,7 +114,7 @@ enum Arguments {
         break
       }
     }
-    // The words behind the protocol belong to another program.
+    // The words after the protocol belong to another program.
     if rest.first == HelperCommand.configuration.commandName { return rest.prefix(1) + globals + rest.dropFirst() }
     var result: [String] = []
     var options = true

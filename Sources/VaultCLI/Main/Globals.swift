@@ -21,8 +21,8 @@ struct DaemonOptions: ParsableArguments {
   @Flag(help: "Use the machine's vault instead of the user's.")
   var system = false
 
-  /// The fault of a value of `--socket`; nil if there is none. A script's variable may be empty, and another vault than
-  /// the meant one must not answer then.
+  /// The fault of a value of `--socket`; nil if there is none. If a script's variable is empty, the user's own vault
+  /// must not answer in place of the intended one.
   static func problem(_ socket: String?) -> String? {
     socket?.isEmpty == true ? "--socket is empty; give the path of a socket, or leave --socket out" : nil
   }

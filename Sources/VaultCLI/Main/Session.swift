@@ -15,11 +15,11 @@ final class Session {
   private var mayNotOpen = false
   /// True once the daemon has answered a call with something other than a refusal.
   private var hasAnswered = false
-  /// The time for a silent daemon that calls have otherwise, after a call for which it was silent that long; nil once
-  /// it has answered again.
+  /// The usual value of `vault.silence`, while ``nextSilence`` replaces it: from a call that the daemon did not answer
+  /// to the next answer. Nil at other times.
   private var usualSilence: Duration?
-  /// The time that a daemon gets which was silent for the call before. Several calls together then wait hardly longer
-  /// than one.
+  /// The limit for a call after one that the daemon did not answer, so that several such calls together wait hardly
+  /// longer than one.
   private static let nextSilence = Duration.seconds(1)
   /// True if a person may be asked at the terminal. Another program may have declared that nobody is there.
   var isAttended = Keyboard.isAttended {
@@ -30,15 +30,15 @@ final class Session {
   }
   /// True if that person has a terminal for questions.
   var mayAsk: Bool { isAttended && Keyboard.canAsk }
-  /// The way in which the command takes a folder, for a person who names one like an item; nil if it takes none.
+  /// The advice on how to give this command a folder, for a person who names a folder like an item; nil if the command
+  /// takes no folder.
   var folderWay: String?
   /// True for a command with the option `--kind`, which may help with a value that is refused.
   var takesKind = false
   private var mayStart: Bool
   /// True if this command starts a daemon when none listens.
   private let startsDaemon: Bool
-  /// True for a command that becomes another program. That program must not get a daemon as a child that it does not
-  /// know of.
+  /// True for a command that becomes another program. That program must not inherit a daemon as a child process.
   var leavesNoChild = false
 
   convenience init(_ globals: Globals, startsDaemon: Bool = true) throws(Failure) {

@@ -70,9 +70,10 @@ enum Output {
   /// Waits until what was written has been taken: until a file is on the disk, and until the reader of a pipe has read
   /// everything. After ten seconds, this function assumes that the reader will read the rest, and returns.
   ///
-  /// - Throws: the failure if the file cannot be written, or if the reader has closed the pipe before its end.
+  /// - Throws: the failure if the file cannot be written, or if the reader closes the pipe before it has read
+  ///   everything.
   static func awaitTaken(_ descriptor: Int32 = STDOUT_FILENO) throws(Failure) {
-    // Of pipes and terminals fsync(2) says EINVAL.
+    // For pipes and terminals, fsync(2) fails with EINVAL.
     if fsync(descriptor) != 0, errno != EINVAL, errno != EROFS { throw failure(errno) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else { return }
@@ -143,8 +144,8 @@ enum Output {
   /// Writes a line to standard output.
   static func line(_ text: String) throws(Failure) { try Output.text(text + "\n") }
 
-  /// Writes lines to standard output at once, so that a reader of the first line alone, such as head(1), gets the rest
-  /// before it closes the pipe.
+  /// Writes all lines to standard output in one call, so that a reader of the first line alone, such as head(1), gets
+  /// the rest before it closes the pipe.
   static func lines(_ lines: [String]) throws(Failure) { try Output.text(lines.map { $0 + "\n" }.joined()) }
 
   /// Writes a JSON object and a newline to standard output.
@@ -164,12 +165,12 @@ enum Output {
     try json(writer.take())
   }
 
-  /// Writes a value of the daemon's interface, which is no empty object, with one more member, and a newline to
-  /// standard output.
+  /// Writes a value of the daemon's interface with one more member, and a newline, to standard output. The value must
+  /// not be an empty object.
   static func json(_ value: some WireValue, _ key: StaticString, _ member: (some WireValue)?) throws(Failure) {
     guard let member else { return try json(value) }
     var object = value.jsonText()
-    // The object goes on in place of its last brace.
+    // The new member takes the place of the closing brace.
     object.truncate(to: object.count - 1)
     object.append(UInt8(ascii: ","))
     var writer = JSONWriter(appendingTo: object)

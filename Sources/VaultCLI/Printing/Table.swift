@@ -75,7 +75,7 @@ struct Table {
     return widths
   }
 
-  /// The columns that a row has too many, with two blanks between its cells.
+  /// The number of columns by which a row is too wide, with two blanks between its cells.
   private static func excess(of widths: [Int], over most: Int) -> Int {
     widths.reduce(0, +) + 2 * (widths.count - 1) - most
   }
@@ -83,7 +83,7 @@ struct Table {
   /// The blanks before the text below a row.
   private static let indent = "    "
 
-  /// The least columns that say something of a long text.
+  /// The least width in columns at which a long text still says something.
   private static let useful = 10
 
   /// One line of the table, without blanks after its last cell.

@@ -14,7 +14,7 @@ enum Times {
     try option { () throws(ValueError) in try waitSeconds(text) }
   }
 
-  /// The same, for code that reads options without the argument parser.
+  /// Parses the time that a call waits for a person, as ``wait(_:)`` does, for code without the argument parser.
   static func waitSeconds(_ text: String) throws(ValueError) -> Int64 {
     Seconds.parse(text) == 0 ? 0 : try TimeText.duration(text)
   }

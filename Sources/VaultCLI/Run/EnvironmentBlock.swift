@@ -22,8 +22,8 @@ struct EnvironmentBlock: ~Copyable {
     }
   }
 
-  /// Makes this the environment of the process while `body` runs, so that the next program is searched on its `PATH`
-  /// and inherits it.
+  /// Makes this the environment of the process while `body` runs, so that a program that `body` starts is found in this
+  /// environment's `PATH` and inherits this environment.
   borrowing func use<R>(_ body: () -> R) -> R {
     lines.withBytes { bytes in
       // The pointers lead into this buffer and into the environment that the kernel passed; both outlive `body`.

@@ -97,7 +97,7 @@ struct EnvironmentFile {
     }
   }
 
-  /// True for a value that begins like a reference, but in other letters.
+  /// True for a value that begins like a reference, but with a capital letter in `vault:`.
   private static func isMisspelled(_ value: RawSpan) -> Bool {
     let bytes = Span<UInt8>(_bytes: value)
     let count = scheme.utf8CodeUnitCount

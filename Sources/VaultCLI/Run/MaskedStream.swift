@@ -4,7 +4,7 @@ internal import VaultBytes
 internal import VaultProcess
 internal import VaultWire
 
-/// One output stream of a program, on its way to a stream of this process. No call of it blocks.
+/// One output stream of a program, on its way to a stream of this process. None of its functions blocks.
 struct MaskedStream: ~Copyable {
   private let target: Int32
   /// True if ``target`` is a descriptor that this stream opened.

@@ -10,7 +10,7 @@ struct Masker: ~Copyable {
   static let mark: StaticString = "<concealed>"
 
   private let values: MaskedValues
-  /// For each value, the number of its first bytes with which the text ends.
+  /// For each value, the length in bytes of its longest beginning with which the text ends.
   private var matched: [Int]
   /// The text that is not decided yet.
   private var pending = SecretBuffer()

@@ -14,7 +14,7 @@ struct Variables: ~Copyable {
   struct Entry: Equatable {
     let name: String
     var source: Source
-    /// The place of the definition in a file; nil if it is in none.
+    /// The place in a file where the item is named; nil for a text, and for a definition outside files.
     var place: String?
   }
 

@@ -34,13 +34,13 @@ struct LockCommand: ParsableCommand {
     return try lock(Session(globals, startsDaemon: false))
   }
 
-  /// The way in which nothing is open any more.
+  /// The outcome of a lock that succeeded.
   private struct Outcome {
     var hasDaemon = true
     var note: String?
   }
 
-  /// The time that the command waits for the lock. A program behind it, usually a screen locker, must not wait longer.
+  /// The time limit for the lock. A program that waits for this command, usually a screen locker, must not wait longer.
   private static let patience = Duration.seconds(2)
 
   /// Locks the vault. A daemon that closes the connection may continue with its keys, and so may one that listens
@@ -50,7 +50,8 @@ struct LockCommand: ParsableCommand {
     let isNamed = !session.isOwn && !session.isSystem
     let isSystem = session.isSystem
     return try session.call { vault in
-      // This process starts before the daemon is asked. From here on, the lock does not depend on how the command ends.
+      // The standing process starts before the daemon is asked. From here on, the lock does not depend on how the
+      // command ends.
       var standing = StandingLock(at: vault.location) {
         guard !isNamed, case .held(let holder) = StoreHolder.find(system: isSystem) else { return }
         _ = holder.lock(within: .zero)
@@ -101,7 +102,7 @@ struct LockCommand: ParsableCommand {
 
   /// Locks the vault of a daemon that does not listen at `place`, if there is one.
   ///
-  /// - Parameter isImpossible: whether no daemon can listen there, so that one that runs listens elsewhere.
+  /// - Parameter isImpossible: true if no daemon can listen there, so that a running daemon listens elsewhere.
   private static func lockElsewhere(
     than place: StoreHolder.Place, isImpossible: Bool = true, isSystem: Bool
   ) throws(Failure) -> Outcome {

@@ -138,7 +138,7 @@ extension SlotAddCommand {
 }
 
 extension SlotRemoveCommand {
-  /// Says what the slot is, and that nothing else opens the vault once a password is forgotten if that is so.
+  /// Shows the kind and the label of the slot, with a warning if it is the only recovery code.
   fileprivate func noteSlot(_ session: Session) {
     guard let slots = try? session.call({ vault in try vault.slots() }), let slot = slots.first(where: { $0.id == id })
     else { return }

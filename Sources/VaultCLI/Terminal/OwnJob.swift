@@ -21,7 +21,8 @@ enum OwnJob {
   /// processes have stopped, and another process of the job may ignore the signal or not have begun yet. The program
   /// would then stay stopped in the foreground while the terminal shows what is typed.
   ///
-  /// - Throws: ``Failure`` with `otherwise` as the advice, if no shell is left that could bring the job there.
+  /// - Throws: ``Failure`` with `otherwise` as the advice, if no shell is left that could bring the job to the
+  ///   foreground.
   static func awaitTurn(on terminal: Int32, otherwise: String) throws(Failure) {
     guard isInBackground(terminal) else { return }
     var isTold = false

@@ -8,7 +8,7 @@ struct KeyringExport {
   private let session: Session
   private let keyring: OtherKeyring
   private let source: KeyringSource
-  /// The number of the collection there for each one here; nil if it must be made.
+  /// For each collection of the vault, the number of its target in the other keyring; nil if the target must be made.
   private let targets: [Int?]
 
   init(_ session: Session, _ keyring: OtherKeyring, _ source: KeyringSource) {
@@ -21,7 +21,7 @@ struct KeyringExport {
     }
   }
 
-  /// The collection there that takes in one from here: `login` for `login`, and otherwise one with the same label.
+  /// Finds the target of a collection in the other keyring: `login` for `login`, and otherwise one with the same label.
   private static func target(
     of collection: KeyringSource.Collection, _ others: [ProviderCollection], _ taken: Set<Int>
   ) -> Int? {
@@ -35,7 +35,7 @@ struct KeyringExport {
     }
   }
 
-  /// The account of what would be copied at most.
+  /// The account of an export that copies every item.
   var plan: TransferAccount {
     var account = TransferAccount()
     for (collection, target) in zip(source.collections, targets) {
@@ -46,7 +46,7 @@ struct KeyringExport {
     return account
   }
 
-  /// The same in words.
+  /// The plan in words, one line for each collection.
   var facts: [String] {
     zip(source.collections, targets).map { collection, target in
       let place =
@@ -83,7 +83,7 @@ struct KeyringExport {
     return account
   }
 
-  /// The number of the collection there, unlocked or made; nil if the keyring, or a person, does not allow it.
+  /// Unlocks or makes the target of a collection, and returns its number; nil if the keyring, or a person, refuses.
   private func open(
     _ collection: KeyringSource.Collection, _ target: Int?, _ account: inout TransferAccount
   ) throws(Failure) -> Int? {

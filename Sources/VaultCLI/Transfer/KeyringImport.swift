@@ -133,7 +133,7 @@ final class KeyringImport {
     collection.label.isEmpty ? collection.path : String(collection.label.unicodeScalars.prefix(256))
   }
 
-  /// Finds the collection that takes in another one, or makes it.
+  /// Finds or makes the vault's collection for a collection of the other keyring.
   ///
   /// - Parameter made: the number of collections that this run has made before, or would have made.
   private func takeIn(

@@ -107,7 +107,7 @@ final class OtherKeyring {
     }
   }
 
-  /// The reply to a call that has one.
+  /// Sends a call that has exactly one reply, and returns the reply.
   func reply(to call: ProviderCall, value: borrowing SecretBuffer? = nil) throws(Failure) -> ProviderReply {
     try send(call, value: value)
     return try receive()

@@ -30,7 +30,7 @@ struct TransferAccount {
     }
   }
 
-  /// An item that is not moved, and the reason.
+  /// An item that is not copied, and the reason.
   struct Refused {
     let collection: String
     let label: String
@@ -46,9 +46,9 @@ struct TransferAccount {
   var leftOut: [(what: String, count: Int)] = []
 
   var stored: Int { parts.reduce(0) { $0 + $1.stored } }
-  /// True if the move makes or changes anything.
+  /// True if the transfer makes or changes anything.
   var changesAnything: Bool { stored > 0 || parts.contains { $0.isNew || $0.isDefault } }
-  /// The number of items to copy, or that of the collections that are taken over without any.
+  /// The number of items to copy, in words; if there are none, the number of collections that change.
   var extent: String {
     if stored > 0 { return Counted.text(stored, "item") }
     return Counted.text(parts.count { $0.isNew || $0.isDefault }, "collection")
@@ -62,17 +62,17 @@ struct TransferAccount {
     }
   }
 
-  /// The failure of a move that left out what may come with another attempt; nil if there is nothing of that kind.
+  /// The failure of a transfer that left out collections or items that another attempt may copy; nil if there are none.
   var unfinished: Failure? {
     failure(.retry, parts.filter { $0.problem?.isLasting == false }, failed, "run it again")
   }
 
-  /// The failure of a move that left out what no attempt can move; nil if there is nothing of that kind.
+  /// The failure of a transfer that left out collections or items that no attempt can copy; nil if there are none.
   var impossible: Failure? {
     failure(.invalid, parts.filter { $0.problem?.isLasting == true }, refused, nil)
   }
 
-  /// The failure of a move that left out a whole collection, or what may come with another attempt.
+  /// The failure of a transfer that left out a whole collection, or items that another attempt may copy; nil otherwise.
   var incomplete: Failure? {
     unfinished ?? failure(.invalid, parts.filter { $0.problem != nil }, [], nil)
   }
@@ -91,9 +91,9 @@ struct TransferAccount {
     return Failure(exit, texts.joined(separator: "; "), advice)
   }
 
-  /// The account in words, a line for each collection and each item that is not moved.
+  /// The account in words, a line for each collection and each item that is not copied.
   ///
-  /// - Parameter isTrial: true if nothing was moved yet.
+  /// - Parameter isTrial: true if nothing was copied yet.
   func lines(isTrial: Bool) -> [String] {
     var lines = parts.map { part in
       let title = Printable.quoted(part.label) + Self.note(part)
@@ -134,7 +134,7 @@ struct TransferAccount {
     writeMembers(&object)
   }
 
-  /// Writes the account without saying whether anything was moved.
+  /// Writes the account without saying whether anything was copied.
   func writeMembers(_ object: inout JSONBuilder) {
     object.add("copied", stored)
     for outcome in [ImportOutcome.beside, .present, .known] {
@@ -164,7 +164,7 @@ struct TransferAccount {
     }
   }
 
-  /// Shows the account at the end, and fails if something was not moved. A trial fails if something could not be read.
+  /// Shows the account at the end, and fails if something was not copied. A trial fails if something could not be read.
   func finish(_ globals: Globals, isTrial: Bool, isShown: Bool) throws(Failure) {
     if globals.json {
       try Output.json { write(&$0, isTrial: isTrial) }

@@ -81,7 +81,7 @@ final class BackupSource {
     var done = 0
     while done < count {
       var span = bytes.mutableSpan
-      var all = unsafe span.mutableBytes  // The same.
+      var all = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
       var rest = all._mutatingExtracting(droppingFirst: done)
       let count = try read(into: &rest)
       if count == 0 { break }

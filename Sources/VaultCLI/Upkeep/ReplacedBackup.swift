@@ -46,7 +46,7 @@ struct ReplacedBackup {
     }
     let made = StatusCommand.moment(old.label.created, now: Int64(time(nil)))
     let event = "\(Printable.quoted(path)) is a backup of another vault, made \(made)"
-    // Another code than that of other questions: a timer must not take it for a vault that is locked for now.
+    // This exit code differs from that of other questions, so that a timer does not take it for a locked vault.
     guard Keyboard.canAsk else { throw Failure(.exists, "\(event), so it stays", advice) }
     try Confirmation(
       consequence: event, question: "\(event). Replace it? What it alone has would be gone.", advice: advice

@@ -12,10 +12,10 @@ final class EndingSignals: Sendable {
     let descriptor: Int32
   }
 
-  /// The milliseconds after which a signal that had no effect counts as an ignored one.
+  /// The milliseconds that a signal gets to end the program, before the program exits by itself.
   private static let grace: UInt32 = 1000
 
-  /// Held within a step that must be whole, and from the signal on.
+  /// The running command; the lock is held within a step that must be whole, and from the signal on.
   private let command = Mutex<Command?>(nil)
 
   /// Runs a step that a signal must not cut in two. The steps must not be nested.

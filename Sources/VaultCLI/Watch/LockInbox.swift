@@ -11,11 +11,11 @@ final class LockInbox: Sendable {
   let descriptor: Int32
   private let isOver = Mutex(false)
 
-  /// True once no further lock will be told, as after the end of the daemon.
+  /// True once no further lock will be reported, as after the end of the daemon.
   var hasEnded: Bool { isOver.withLock { $0 } }
 
-  /// Begins to listen, and continues until the program or the daemon ends. A daemon that tells this caller nothing is
-  /// not listened to.
+  /// Begins to listen, and continues until the program or the daemon ends. If the daemon refuses to report locks to
+  /// this caller, the inbox stays silent.
   init(_ location: SocketLocation) throws(Failure) {
     descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     guard descriptor >= 0 else { throw Failure(.io, "cannot make an eventfd: \(Output.describe(errno))") }

@@ -19,7 +19,7 @@ struct ReceiptReport {
   }
 
   /// The last receipt from a watcher.
-  private struct Word {
+  private struct LastReceipt {
     let entry: Wire.AuditEntry
     let version: Int
     /// True if the version waits for a person.
@@ -31,7 +31,7 @@ struct ReceiptReport {
   }
 
   private let name: String
-  private var words: [Watcher: Word] = [:]
+  private var receipts: [Watcher: LastReceipt] = [:]
   /// The version that is served now; nil if it is not known.
   var current: Int?
   /// The present names of items that had this name when watchers reported on them. Another item, or none, has this name
@@ -40,7 +40,7 @@ struct ReceiptReport {
 
   init(_ name: String) { self.name = name }
 
-  var isEmpty: Bool { words.isEmpty }
+  var isEmpty: Bool { receipts.isEmpty }
 
   /// Adds an entry of the log about the item; entries must come in their order. An entry with an earlier name of the
   /// item counts. An entry of another item that had this name does not.
@@ -55,10 +55,11 @@ struct ReceiptReport {
     }
     let watcher = Watcher(entry)
     // A version that is held after it was taken over is no longer in place.
-    let taken = words[watcher]?.taken
-    var word = Word(entry: entry, version: version, isHeld: isHeld, taken: isHeld && taken == version ? nil : taken)
-    if word.isTaken { word.taken = version }
-    words[watcher] = word
+    let taken = receipts[watcher]?.taken
+    var receipt = LastReceipt(
+      entry: entry, version: version, isHeld: isHeld, taken: isHeld && taken == version ? nil : taken)
+    if receipt.isTaken { receipt.taken = version }
+    receipts[watcher] = receipt
   }
 
   /// Returns the version that the daemon wrote before the watcher's own words, and whether that version is held.
@@ -72,61 +73,61 @@ struct ReceiptReport {
   func write(json: Bool) throws(Failure) {
     // An entry without a number is a count that is not in the log yet, so it is the latest.
     func place(_ number: Int) -> Int { number > 0 ? number : .max }
-    let words = words.values.sorted { place($0.entry.number) > place($1.entry.number) }
+    let receipts = receipts.values.sorted { place($0.entry.number) > place($1.entry.number) }
     if json {
-      for word in words { try writeJSON(word) }
+      for receipt in receipts { try writeJSON(receipt) }
     } else if Output.isTerminal {
       var table = Table("LAST", "WHO", "VERSION", "STATE")
-      for word in words {
+      for receipt in receipts {
         table.add(
-          .init(LocalTime.text(word.entry.time)), .init(AuditReport.who(word.entry)), .init("\(word.version)"),
-          .init(state(of: word), isRed: !word.isTaken || word.entry.watches == false))
+          .init(LocalTime.text(receipt.entry.time)), .init(AuditReport.who(receipt.entry)), .init("\(receipt.version)"),
+          .init(state(of: receipt), isRed: !receipt.isTaken || receipt.entry.watches == false))
       }
       if table.count > 0 { try Output.text(table.text()) }
     } else {
-      for word in words {
+      for receipt in receipts {
         let fields = [
-          LocalTime.text(word.entry.time), AuditReport.who(word.entry), "\(word.version)", state(of: word),
+          LocalTime.text(receipt.entry.time), AuditReport.who(receipt.entry), "\(receipt.version)", state(of: receipt),
         ]
         try Output.line(fields.map { Printable.line($0) }.joined(separator: "\t"))
       }
     }
   }
 
-  private func isCurrent(_ word: Word) -> Bool? { current.map { $0 == word.taken } }
+  private func isCurrent(_ receipt: LastReceipt) -> Bool? { current.map { $0 == receipt.taken } }
 
   /// Describes a watcher: whether it has the version that is served, its words about a failure, and whether it is gone.
   /// A watcher that is gone takes over no more versions.
-  private func state(of word: Word) -> String {
-    word.entry.watches == false ? "gone; \(lastState(of: word))" : lastState(of: word)
+  private func state(of receipt: LastReceipt) -> String {
+    receipt.entry.watches == false ? "gone; \(lastState(of: receipt))" : lastState(of: receipt)
   }
 
-  private func lastState(of word: Word) -> String {
-    guard word.isTaken else {
-      let said = word.entry.purpose.map { ": \(Printable.said($0))" } ?? ""
-      return "\(word.isHeld ? "held" : "failed")\(said)\(word.taken.map { ", has version \($0)" } ?? "")"
+  private func lastState(of receipt: LastReceipt) -> String {
+    guard receipt.isTaken else {
+      let said = receipt.entry.purpose.map { ": \(Printable.said($0))" } ?? ""
+      return "\(receipt.isHeld ? "held" : "failed")\(said)\(receipt.taken.map { ", has version \($0)" } ?? "")"
     }
-    switch isCurrent(word) {
-    case true?: return word.entry.watches == false ? "had it" : "has it"
+    switch isCurrent(receipt) {
+    case true?: return receipt.entry.watches == false ? "had it" : "has it"
     case false?: return "behind: version \(current ?? 0) is served"
     case nil: return "has had it"
     }
   }
 
-  private func writeJSON(_ word: Word) throws(Failure) {
+  private func writeJSON(_ receipt: LastReceipt) throws(Failure) {
     try Output.json { object in
-      object.add("uid", word.entry.uid)
-      object.add("user", word.entry.user)
-      object.add("pid", word.entry.pid)
-      object.add("unit", word.entry.unit)
-      object.add("time", Int(word.entry.time))
-      object.add("version", word.version)
-      object.add("succeeded", word.isTaken)
-      if word.isHeld { object.add("held", true) }
-      object.add("detail", word.entry.purpose)
-      object.add("taken", word.taken)
-      object.add("current", isCurrent(word))
-      object.add("watches", word.entry.watches)
+      object.add("uid", receipt.entry.uid)
+      object.add("user", receipt.entry.user)
+      object.add("pid", receipt.entry.pid)
+      object.add("unit", receipt.entry.unit)
+      object.add("time", Int(receipt.entry.time))
+      object.add("version", receipt.version)
+      object.add("succeeded", receipt.isTaken)
+      if receipt.isHeld { object.add("held", true) }
+      object.add("detail", receipt.entry.purpose)
+      object.add("taken", receipt.taken)
+      object.add("current", isCurrent(receipt))
+      object.add("watches", receipt.entry.watches)
     }
   }
 }

@@ -46,7 +46,7 @@ struct ReceiptsCommand: ParsableCommand {
     if report.isEmpty { noteOthers(of: report) }
   }
 
-  /// Tells a person under which names the items are now that watchers reported on under this name.
+  /// Tells a person the present names of items on which watchers reported under this name.
   private func noteOthers(of report: ReceiptReport) {
     guard !globals.json, Keyboard.isAttended else { return }
     for other in report.others.sorted() {

@@ -7,7 +7,7 @@ enum UnmatchedItems {
   /// The most names and patterns that are looked up.
   private static let most = 16
 
-  /// Says which match nothing. The watcher goes on in any case, because an item may come.
+  /// Reports the names and patterns that match nothing. The watcher runs in any case, because an item may appear later.
   static func note(_ texts: [String], _ session: Session) {
     for text in texts.prefix(most) {
       guard let absence = absence(text, session) else { continue }
@@ -18,7 +18,7 @@ enum UnmatchedItems {
   private static func absence(_ text: String, _ session: Session) -> String? {
     if let hint = GrantedFolder.hint(text, isCredential: false, session) { return hint }
     guard let absence = GrantedFolder.absence(text, session) else { return nil }
-    // Others are shown only what they may find.
+    // Only administrators see every item; another caller is told so.
     guard let status = try? session.call({ vault in try vault.status() }), status.requests == nil else {
       return absence
     }

@@ -87,7 +87,7 @@ struct WatchRun: ~Copyable {
   /// Waits for the end that ``descriptor`` has reported.
   func finish() -> End { Self.reap(pid) }
 
-  /// Ends the run of a process that nobody has waited for, and its process group, by force if that takes too long.
+  /// Ends a command that was not waited for yet, and its process group, by force if that takes too long.
   static func stop(_ pid: pid_t, _ descriptor: Int32) {
     kill(-pid, SIGTERM)
     var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -45,8 +45,8 @@ enum AWSHelper: CredentialHelper {
     }
   }
 
-  /// Throws if the value beside the attribute with the key's id is no key, but the JSON of credentials. An update with
-  /// such JSON keeps the attribute.
+  /// Throws if the item has the attribute with a key's id, but the JSON of credentials as its value: an update of the
+  /// value keeps the attributes.
   private static func checkIsKey(_ entry: borrowing HelperItems.Entry) throws(Failure) {
     guard let frame = try? HelperInput.object(entry.value.bytes) else { return }
     let object = frame.member("Credentials", of: frame.root) ?? frame.root

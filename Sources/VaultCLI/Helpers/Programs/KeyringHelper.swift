@@ -90,7 +90,7 @@ enum KeyringHelper: CredentialHelper {
       text.append(0x0A)
     }
     try value.bytes.withBytes { bytes throws(Failure) in
-      // Python's keyring reads text, and so does what is stored through it.
+      // Python's keyring reads and stores only text.
       try CarriedForm.text.check(bytes, of: value.name)
       text.append(bytes)
     }
