@@ -13,7 +13,7 @@ package final class AskedCall {
     /// Returns the words that come with the call. Called when a person is to be asked.
     let said: () -> Said
     let patience: Patience
-    /// The content of the entry of a call that ends while it waits.
+    /// The content of the audit log's entry for a call that ends while it waits.
     let about: About
     /// True while the client is connected and its process runs.
     let isStillAsking: () -> Bool
@@ -77,7 +77,7 @@ package final class AskedCall {
 
   /// Makes a call for the first time; returns the call if it waits: then the door keeps it until it is over.
   ///
-  /// Almost every call is answered at once. So what a wait needs is made only for a call that waits.
+  /// Almost every call is answered at once. So the objects that a wait needs are made only for a call that waits.
   ///
   /// - Parameters:
   ///   - first: makes the call. Returns the event for which it has to wait, or nil once it is answered.
@@ -189,8 +189,8 @@ package final class AskedCall {
     }
   }
 
-  /// Makes the call again, once all that decides about the caller is known, as what came may be the grants, and once
-  /// the door is ready for the call.
+  /// Makes the call again once everything that decides about the caller is known and the door is ready for the call.
+  /// The event may have brought the grants, which decide about the caller.
   private func takeUp(after event: Wait) {
     guard !isOver else { return }
     guard terms.isStillAsking() else { return callOff() }
@@ -233,9 +233,9 @@ package final class AskedCall {
     return nil
   }
 
-  /// Returns the words for the person who is asked. A question about an unlock does not name an item by itself, so the
-  /// task of the call does in a user's vault, unless the vault hides names while it is locked. In the machine's vault,
-  /// users may open the vault who may not know of the item.
+  /// Returns the words for the person who is asked. A question about an unlock does not name an item by itself. In a
+  /// user's vault, the task of the call names it, unless the vault hides names while it is locked. In the machine's
+  /// vault, the task is left out, because not every user who may unlock that vault may know of the item.
   private func said(for wait: Wait) -> Said {
     var said = terms.said()
     let mayName = !asking.access.terms.isSystem && !asking.vault.settings.hideNames

@@ -2,8 +2,8 @@ internal import VaultModel
 
 /// The calls that have stopped waiting without an answer, by line, until each of them is refused.
 ///
-/// Many calls may stop waiting at once: at the end of the same time, at a dismissal, and when the last agent leaves.
-/// They are refused in turns, some at a time. The entries of the calls of a turn are recorded before the first of these
+/// Many calls may stop waiting at once: at the same time limit, at a dismissal, and when the last agent leaves. They
+/// are refused in turns, some at a time. The entries of the calls of a turn are recorded before the first of these
 /// calls is refused. If the audit log is required, they are therefore on the disk after a single write.
 final class Refusals {
   /// The most calls whose entries are recorded in one turn.

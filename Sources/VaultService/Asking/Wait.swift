@@ -17,8 +17,8 @@ package enum Wait: Hashable, Sendable {
   /// A signature by a large RSA key, or the call's turn to have one made, with the number of the call's ``RSAOrder``.
   case signature(Int)
 
-  /// True if the wait contains the name of an item, or the number of something that does. A lock that hides names ends
-  /// such a wait.
+  /// True if the wait contains the name of an item, or the number of a request or an order that contains such a name. A
+  /// lock that hides names ends such a wait.
   package var tellsName: Bool {
     switch self {
     case .approval, .presence, .signature: true

@@ -75,7 +75,7 @@ package final class Waiting {
     forget(key)
   }
 
-  /// Lets all calls continue that wait for an event, for as long as `isTime` returns true.
+  /// Lets all calls that wait for an event continue, for as long as `isTime` returns true.
   func go(_ event: Event, while isTime: @escaping () -> Bool) {
     for (key, queue) in queues where key.event == event {
       queue.call()

@@ -20,7 +20,7 @@ package final class Agent {
   var due: Set<QuestionNumber> = []
   /// The numbers of the open inquiries that the agent was told of but cannot put to a person.
   var unable: Set<QuestionNumber> = []
-  /// True while the file is read that the agent's process runs.
+  /// True while the file that the agent's process runs is being read.
   var isAwaited = false
 
   init(

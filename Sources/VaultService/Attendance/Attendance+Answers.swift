@@ -1,7 +1,7 @@
 package import VaultModel
 internal import VaultStore
 
-// The two ends of an inquiry: an answer that an agent brings, or a dismissal.
+// The two ways in which an inquiry ends: an answer that an agent brings, or a dismissal.
 extension Attendance {
   /// The item of the presence inquiry with this number. The caller must be an agent that was told of the inquiry.
   package func item(of number: QuestionNumber, for caller: Caller) throws(Refusal) -> ItemInfo {

@@ -112,7 +112,8 @@ extension Attendance {
 
   /// True when agents may put an inquiry to people now.
   func isOpen(_ inquiry: Inquiry) -> Bool {
-    // The calls that wait for an unlock continue one after the other, or wait for the next one if a lock is faster.
+    // The calls that wait for an unlock continue one after the other, or wait for the next unlock if a lock comes
+    // first.
     if inquiry.matter == .unlock, vault.state.kind == .unlocked { return false }
     return !isCooling(inquiry.matter)
   }

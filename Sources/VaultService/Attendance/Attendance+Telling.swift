@@ -106,8 +106,8 @@ extension Attendance {
     if !isDue { due.append(number) }
   }
 
-  /// Tells agents of the inquiries that are due: of one at least, of others for as long as watchers are told of events
-  /// in one go, and of the rest in later turns. Strangers decide how many inquiries there are.
+  /// Tells agents of the inquiries that are due: of at least one, of more until ``Turns/telling`` has passed, and of
+  /// the rest in later turns, because strangers decide how many inquiries there are.
   func tellDue() {
     guard !isTelling else { return }
     let end = vault.clock.monotonic() + Turns.telling

@@ -11,7 +11,7 @@ package final class Attendance: SecretHolder {
   static let (mostOfOne, most) = (8, 32)
   /// The most presence inquiries for the calls of one uid, and for all calls.
   static let (mostPresenceOfOne, mostPresence) = (16, 64)
-  /// The part of them that calls may take which wait without an end, as a divisor: others find room in any case.
+  /// The part of these inquiries that calls without a time limit may open, as a divisor, so that other calls find room.
   static let endlessPart = 2
   /// The most confirmations that calls wait for.
   static let mostConfirmations = 16
@@ -33,14 +33,15 @@ package final class Attendance: SecretHolder {
   private var nextAgent = 1
   /// The number of confirmations asked for so far.
   var nextUse = 0
-  /// Cancels the timer after which agents are told of changes; and the time at which they were told last, in
-  /// `CLOCK_MONOTONIC` nanoseconds.
+  /// Cancels the timer after which agents are told of changes.
   var telling: Timer.Cancel?
+  /// The time at which agents were last told of changes, in `CLOCK_MONOTONIC` nanoseconds.
   var lastTold = Int64.min / 2
   /// The inquiries of which an agent is to be told, in this order; see ``Agent/due``.
   var due: [QuestionNumber] = []
-  /// The line of the turns in which agents are told, and whether such a turn is to come.
+  /// The line of the turns in which agents are told.
   let line = Line(of: nil)
+  /// True while a turn of ``line`` is awaited.
   var isTelling = false
   /// Cancels the timer after which agents are told of the calls that came within the pause after a dismissal.
   var cooling: Timer.Cancel?
@@ -79,9 +80,9 @@ package final class Attendance: SecretHolder {
       // waiting.
       var leaving: Agent?
       if own.count >= Self.mostOfOne {
-        leaving = try mostOften(among: own)
+        leaving = try agentToDisplace(among: own)
       } else if agents.count >= Self.most {
-        leaving = try mostOften(among: agents)
+        leaving = try agentToDisplace(among: agents)
       }
       let agent = Agent(
         nextAgent, caller, Asker(caller, isSystem: access.terms.isSystem), faces, since: vault.clock.wall(), refused,
@@ -99,11 +100,11 @@ package final class Attendance: SecretHolder {
 
   private static let full = Refusal.busy("as many agents attend as the vault allows")
 
-  /// Returns an agent of the process that has the most agents. That agent gives way, so that no process keeps out the
+  /// Returns the agent that gives way: one of the process that has the most agents, so that no process keeps out the
   /// agents of other processes.
   ///
   /// - Throws: the refusal if no process has more than one agent.
-  private func mostOften(among agents: [Agent]) throws(Refusal) -> Agent {
+  private func agentToDisplace(among agents: [Agent]) throws(Refusal) -> Agent {
     func count(_ agent: Agent) -> Int { agents.count { $0.isProcess(of: agent.caller) } }
     guard let most = agents.max(by: { count($0) < count($1) }), count(most) > 1 else { throw Self.full }
     return most
@@ -144,8 +145,7 @@ package final class Attendance: SecretHolder {
     for agent in leaving { agent.refused(.denied("your right to attend was revoked")) }
   }
 
-  /// True if nothing can be decided about an agent's process now. Once that is possible, the agent is told what it may
-  /// hear.
+  /// True if the rights of an agent's process cannot be decided yet. Once they can, the agent is told what it may hear.
   func awaitsDigest(of agent: Agent) -> Bool {
     guard access.awaitsDigest(of: agent.caller) else { return false }
     guard !agent.isAwaited else { return true }

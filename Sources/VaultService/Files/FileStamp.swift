@@ -7,10 +7,11 @@ package struct FileStamp: Hashable, Sendable {
   private let inode: ino_t
   /// The size in bytes.
   package let size: Int
-  /// The times of the last change of the content and of anything, in seconds and nanoseconds.
+  /// The times of the last change of the content and of the last change of content or attributes, in seconds and
+  /// nanoseconds.
   private let changed: [Int]
 
-  /// The facts about what stands at `path`, itself and not where a link leads; nil if there is nothing.
+  /// The facts about the file at `path`, or about the link itself if that is a symbolic link; nil if there is nothing.
   package init?(_ path: String) {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return nil }

@@ -25,7 +25,8 @@ enum ReplacedFile {
     }
   }
 
-  /// Writes all bytes to an open file. A write that takes only a part of them sets no `errno`; the next one tells why.
+  /// Writes all bytes to an open file. A write that takes only a part of the bytes sets no `errno`; the next write
+  /// does.
   static func write(_ bytes: RawSpan, to file: Int32, _ name: String) throws(SystemError) {
     var rest = bytes
     while !rest.isEmpty {

@@ -43,7 +43,7 @@ package struct Clock: Sendable {
     return nanoseconds(time.tv_sec, time.tv_nsec)
   }
 
-  /// The time of so many seconds and nanoseconds, in nanoseconds. A time too far away for that (292 years) becomes the
+  /// Converts seconds and nanoseconds to nanoseconds. A time beyond the range of `Int64` (292 years) becomes the
   /// largest number.
   package static func nanoseconds(_ seconds: Int, _ rest: Int) -> Int64 {
     let (whole, overflow) = Int64(seconds).multipliedReportingOverflow(by: 1_000_000_000)

@@ -8,10 +8,10 @@ package final class Line {
   /// The line's share of the loop while others wait: a line of weight 4 gets four times the share of a line of weight
   /// 1.
   package var weight: Int64
-  /// The account to which the line's work is charged: its own, or one that many lines have together, which then get the
-  /// share of one.
+  /// The account to which the line's work is charged. Lines that share one account together get the share of one line.
   package var account: Account
-  /// The time at which the line's own last work ended, on the same clock. It decides among lines of one account.
+  /// The time at which the line's own last work ended, in the nanoseconds of ``Turns/virtual``. It decides the order
+  /// among lines of one account.
   private(set) var ownFinish: Int64 = 0
   /// The time at which the line's next work may begin at the earliest, set when that work began to wait.
   private var earliest: Int64 = 0
@@ -42,7 +42,8 @@ package final class Line {
   /// True if this line's next work comes before that of another line.
   func precedes(_ other: Line) -> Bool { (start, ownFinish) < (other.start, other.ownFinish) }
 
-  /// Charges time to the line and its account, which work from `virtual` on at the earliest.
+  /// Charges time to the line and its account. The time begins at `virtual`, or at the end of the earlier work if that
+  /// is later.
   func charge(_ time: Int64, from virtual: Int64) {
     account.finish = max(virtual, account.finish) + time / weight
     ownFinish = max(virtual, ownFinish) + time / weight
@@ -61,7 +62,7 @@ package final class Line {
     works[done] = work
   }
 
-  /// Fixes the time at which the line's next work begins.
+  /// Sets the earliest time at which the line's next work may begin.
   func begin(at virtual: Int64) { earliest = max(virtual, finish) }
 
   /// Takes out the work that has waited longest.

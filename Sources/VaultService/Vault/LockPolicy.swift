@@ -2,7 +2,7 @@
 ///
 /// There are three deadlines, and the earliest one counts. Only a person's request moves the idle deadline. Nothing
 /// moves the deadline of the maximum age. The time asked for at the unlock (`vault unlock --for`) replaces the idle
-/// deadline, because a person who says how long does not mean to stay at the machine.
+/// deadline, because a person who gives a time does not intend to stay at the machine.
 package struct LockPolicy: Sendable {
   /// The reason for which the vault will lock, in the words that `Status` uses.
   package enum Reason: String, Sendable {
@@ -82,8 +82,8 @@ package struct LockPolicy: Sendable {
     next = candidates.compactMap { $0 }.min { $0.at < $1.at }
   }
 
-  /// The time `seconds` after `start`, in nanoseconds. A time too far away for that becomes the largest number, which
-  /// is never reached.
+  /// The time `seconds` after `start`, in nanoseconds. A time beyond the range of `Int64` becomes the largest number,
+  /// which is never reached.
   package static func after(_ seconds: Int64, _ start: Int64) -> Int64 {
     let (span, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     let (end, further) = start.addingReportingOverflow(span)

@@ -3,7 +3,7 @@ package struct LockState: Sendable, Equatable {
   package enum Kind: String, Sendable {
     /// There is no vault yet.
     case new
-    /// The vault was not unlocked since the daemon started, so only `always` items are served.
+    /// The vault has not been unlocked since the daemon started, so only `always` items are served.
     case cold
     case unlocked
     case locked

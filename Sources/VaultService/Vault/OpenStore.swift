@@ -14,7 +14,7 @@ package struct OpenStore {
   package private(set) var content = Content.none
   /// The reason why the `always` items are not served; nil if they are.
   package private(set) var bootKeyProblem: String?
-  /// True if the boot key could not be read, so that it may be the right one.
+  /// True if the boot key could not be read; it may still be the right key.
   package private(set) var isBootKeyUnread = false
   /// The file that the boot key was read from, as it was then; nil if there was none.
   private(set) var bootKeyFile: FileStamp?

@@ -1,6 +1,6 @@
 extension Sequence {
-  /// Returns the elements of the holder that has most of them, by number or by another weight. Wherever there is room
-  /// for only so much, that holder gives way first, so that nobody pays for another.
+  /// Returns the elements of the holder that has most of them, by number or by another weight. Where room is limited,
+  /// that holder gives way first, so that no other holder loses room to it.
   package func ofHolderWithMost(
     _ holder: (Element) -> some Hashable, by weight: ([Element]) -> Int = { $0.count }
   ) -> [Element] {

@@ -1,21 +1,21 @@
 /// Shares the time of the loop among the users whose processes ask for something. The waiting work of a user has its
-/// turn when the users who have had less time were served.
+/// turn when the users who have had less time have been served.
 ///
 /// This is start-time fair queueing (P. Goyal, H. Vin, H. Cheng: "Start-time Fair Queuing", SIGCOMM 1996), which needs
 /// no knowledge of how long a piece of work will take. Each user has lines of waiting work. Times are on a virtual
 /// clock that counts only work. A piece of work begins at the time at which the line's last work ended, or at the
 /// present time if that is later. It ends after the time that it took, divided by the line's weight. The line whose
-/// next work begins first has the next turn. So a user who has kept the loop for long waits until the others have
-/// caught up, however much of the user's work waits, and a user who asks now and then is served at once. Users who have
-/// one account together share the time of one; among them, whoever has had least goes first.
+/// next work begins first has the next turn. So a user who has occupied the loop for a long time waits until the others
+/// have caught up, however much of the user's work waits, and a user who asks now and then is served at once. Users who
+/// have one account together share the time of one; among them, whoever has had least goes first.
 ///
 /// All work for clients is charged here. A request is answered at once if nobody who has had less time waits, and if
-/// the loop has been kept for less than ``limit`` since it last looked at its sockets. The limit is long while only one
+/// the loop has worked for less than ``limit`` since it last looked at its sockets. The limit is long while only one
 /// user asks. It is short while several do, because requests that come in are not seen before the loop looks at its
 /// sockets.
 package final class Turns {
-  /// The length of a turn in nanoseconds, for which others wait. A piece of work that is running at the end of the
-  /// turn is completed.
+  /// The length of a turn, for which other users wait, in nanoseconds. A piece of work that is running at the end of
+  /// the turn is completed.
   package static let length: Int64 = 5_000_000
   /// The length of a turn while several users ask, in nanoseconds. One request fills such a turn, so that a user who
   /// has had less time is seen before the next request.
@@ -27,8 +27,7 @@ package final class Turns {
   package static let memory: Int64 = 100_000_000
   /// The time up to which immediate work for a client counts as an answer and not as work, in nanoseconds.
   package static let answer: Int64 = 1_000_000
-  /// The time for which a search may look for items before its answer is written, which takes a while, too; in
-  /// nanoseconds.
+  /// The time for which a search may look for items, in nanoseconds. Writing the answer takes more time after that.
   package static let search: Int64 = 2_500_000
   /// The time for telling watchers of events between the work for others, in nanoseconds.
   package static let telling: Int64 = 1_000_000
@@ -83,7 +82,7 @@ package final class Turns {
   /// True when the loop has worked for so long since it looked at its sockets that long work must wait.
   package var isSpent: Bool { spent >= limit }
 
-  /// True when the whole time of a turn was spent, even while several users ask and turns are shorter.
+  /// True when the loop has worked for a full ``length``, even if turns are shorter because several users ask.
   package var isLong: Bool { spent >= length }
 
   /// True when work waits for its turn.
@@ -134,7 +133,8 @@ package final class Turns {
     return result
   }
 
-  /// Charges the time since the last charge to this line, for what the loop itself did for it while several users ask.
+  /// Charges the time since the last charge to this line, because the loop itself spent it on the line while several
+  /// users ask.
   package func chargeLoop(_ line: Line) {
     let now = now()
     charge(line, min(now - counted, Self.longestStep), now: now)

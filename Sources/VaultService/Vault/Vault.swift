@@ -52,13 +52,13 @@ package final class Vault {
     var lacksBootKey: (Keychain) -> Void = { _ in }
     /// Keys of the store were taken into memory.
     var keysTaken: (Keychain) -> Void = { _ in }
-    /// A rekey is about to put new keys in the place of the vault's, which are in memory.
+    /// A rekey is about to replace the vault's keys. The old keys are still in memory.
     var willChangeKeys: () -> Void = {}
-    /// A rekey has done so, or has failed to.
+    /// A rekey has replaced the vault's keys, or has failed to.
     var haveChangedKeys: () -> Void = {}
     /// The rights of callers may have changed.
     package var accessChanged: () -> Void = {}
-    /// There are other slots than before.
+    /// The slots have changed.
     package var slotsChanged: () -> Void = {}
     /// A session has shown presence.
     var presenceShown: () -> Void = {}
@@ -68,7 +68,7 @@ package final class Vault {
     var attended: () -> Void = {}
     /// The settings have changed.
     var reconfigured: () -> Void = {}
-    /// The refusal of another vault while one is being restored from a backup.
+    /// Returns the refusal to make a vault while one is being restored from a backup; nil if none is.
     var incoming: () -> Refusal? = { nil }
     /// The time at which keys that outlive locks must be forgotten, in `CLOCK_BOOTTIME` nanoseconds.
     var keysEnd: () -> Int64? = { nil }
@@ -79,9 +79,9 @@ package final class Vault {
     /// Gives the warning of a lock, with the time of the lock in Unix seconds.
     var willLock: ((reason: LockPolicy.Reason, time: Int64)) -> Void = { _ in }
     /// Runs a closure when the current call is done: after a lock has wiped secrets, or after hidden names were read.
-    /// The closure then wipes what the calls that led there have left on the stack.
+    /// The closure then wipes what the current call has left on the stack.
     package var afterwards: (@escaping () -> Void) -> Void = { $0() }
-    /// Called with the caller whom an attempt to unlock did not recognize.
+    /// Called after an attempt to unlock in which the person was not recognized, with the caller.
     var unlockFailed: (Caller) -> Void = { _ in }
 
     package init() {}
@@ -177,8 +177,7 @@ package final class Vault {
     do throws(VaultError) { try store.close() } catch { log.error("the store could not be closed: \(error.text)") }
   }
 
-  /// Opens the store again, after a rekey has put another store in its place, or tried to, but could not open the
-  /// store.
+  /// Opens the store again after a rekey has replaced it, or has tried to and then could not open it.
   func reopenStore() {
     let isUntold = state.kind == .unlocked && openKeychain?.isGone == true
     lock(because: .repaired)
@@ -195,7 +194,7 @@ package final class Vault {
   /// the store as well.
   package var hasLostLock: Bool { openKeychain?.hasLostLock == true }
 
-  /// True when this daemon's open files have all that is left of the store.
+  /// True when nothing is left of the store except this daemon's open files.
   package var hasLastCopy: Bool { openKeychain?.isLastCopy == true }
 
   /// Confirms a lock to programs that cannot reach the daemon's socket: increases a number in the lock's file.
@@ -227,9 +226,9 @@ package final class Vault {
   /// later.
   var newestTime: Int64 { max(clock.wall(), openKeychain?.newestTime ?? 0) }
 
-  /// The present time for what concerns the items of a class, in Unix seconds: the clock's, or the newest time that the
-  /// class knows to have passed, if that is later. The time of a weaker class, which somebody with less than the vault
-  /// key can set to any value, does not count.
+  /// The present time for decisions about the items of a class, in Unix seconds: the clock's, or the newest time that
+  /// the class knows to have passed, if that is later. The time of a weaker class, which somebody with less than the
+  /// vault key can set to any value, does not count.
   func newestTime(of accessible: AccessClass) -> Int64 {
     let now = clock.wall()
     return openKeychain?.newestTime(of: accessible, at: now) ?? now
@@ -251,7 +250,8 @@ package final class Vault {
   /// - Parameters:
   ///   - seconds: the seconds after which the vault locks again, if somebody asked for that.
   ///   - caller: the caller who unlocked the vault; nil for the daemon itself.
-  ///   - then: runs when the deposits left meanwhile are taken in; does not run if a lock comes before that.
+  ///   - then: runs when the deposits that were left while the vault was locked are taken in; does not run if a lock
+  ///     comes before that.
   func unlocked(
     _ keychain: Keychain, by cause: LockState.Cause, for seconds: Int64?, _ caller: Caller? = nil,
     then: @escaping () -> Void = {}
@@ -292,7 +292,7 @@ package final class Vault {
       policy.locked()
       change(to: .locked, because: cause)
     }
-    // In a vault that hides names only since the previous lock, the names are still to be hidden.
+    // If the setting was switched on after the previous lock, the names are still in memory.
     let hides = !changes && settings.hideNames && keychain?.opensNames(of: .whenUnlocked) == true
     if hides { keychain?.lock(hidingNames: true) }
     // The holders are told even without a vault, because a vault that is being made has its key already.

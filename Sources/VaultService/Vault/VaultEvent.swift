@@ -12,11 +12,11 @@ package enum VaultEvent {
   case item(ItemName, Change, to: ItemName? = nil, version: Int? = nil, keyring: KeyringID? = nil)
   /// The check of the store has failed, for this reason.
   case integrityFailed(String)
-  /// A request has changed, by its number; administrators are told.
+  /// The request with this number has changed. Administrators are told.
   case request(QuestionNumber, RequestChange)
 
-  /// The event of an item that was stored. A change that keeps the value leaves even the first version's number, so the
-  /// number tells nothing.
+  /// The event of an item that was stored. The version number does not tell whether the item is new: a change that
+  /// keeps the value also keeps the number, even the first one.
   static func item(_ name: ItemName, _ stored: StoredVersion) -> VaultEvent {
     .item(name, stored.isNew ? .created : .updated, version: stored.number)
   }

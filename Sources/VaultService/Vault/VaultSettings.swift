@@ -14,8 +14,7 @@ package struct VaultSettings: Sendable, Equatable {
   package var keepAcrossSleep = false
   /// The place of the boot key; nil for the file `boot.key` beside the store.
   package var bootKey: BootKey?
-  /// The PAM service that checks a person's presence. With `-biometry` appended, the service that a finger alone
-  /// satisfies.
+  /// The PAM service that checks a person's presence.
   package var pamService = "vault"
   /// The PAM service that accepts only a finger.
   package var biometryService: String { pamService + "-biometry" }

@@ -53,8 +53,8 @@ final class Inquiries {
 
   /// Forgets everything that may name items.
   ///
-  /// New tables are made: a table from which entries were removed keeps its memory, in which short names stand, and a
-  /// `filter` that removes nothing returns the same table.
+  /// New tables are made, because a table from which entries were removed keeps its memory with short names in it, and
+  /// a `filter` that removes nothing returns the same table.
   func forgetNames() {
     let (inquiry, dismissal) = (self[.unlock], dismissals[.unlock])
     (byNumber, numbers, dismissals) = ([:], [:], [:])

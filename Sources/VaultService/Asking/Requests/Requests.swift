@@ -6,9 +6,10 @@ internal import VaultStore
 /// the daemon.
 ///
 /// The list decides nothing: ``Access`` reads it, and is the only one that changes it. The list cannot grow without
-/// bound: each subject, and all subjects together, have a limit, and a limit on the rate of new requests. A subject at
-/// its limit displaces only its own requests. When all together have reached theirs, the subject with the most requests
-/// loses its oldest one; all strangers together count as one subject there.
+/// bound: there is a limit for each subject, a limit for all subjects together, and a limit on the rate of new requests
+/// of each subject. A subject at its limit displaces only its own requests. When all subjects together have reached
+/// their limit, the subject with the most requests loses its oldest one; all strangers together count as one subject
+/// there.
 final class Requests: SecretHolder {
   /// A target that was denied a while ago, and that nobody may ask for yet.
   struct Denial {
@@ -182,7 +183,7 @@ final class Requests: SecretHolder {
   /// Forgets all requests, approvals and denials, because their names must not stay in memory, or because the vault has
   /// another store now.
   ///
-  /// The arrays are replaced as a whole: an array that is emptied keeps its memory, in which short names stand.
+  /// The arrays are replaced as a whole, because an array that is emptied keeps its memory with short names in it.
   func reset() {
     let numbers = pending.map(\.number)
     (pending, approvals, denials) = ([], [], [])
