@@ -18,7 +18,8 @@ package struct CallWeight {
   private var computing = 0
 
   /// Counts an item that is made, or the name, attributes and facts for a keyring that an item is given. A change that
-  /// allows an existing item counts as a change of one, because an earlier change of the same call may have made it.
+  /// allows an existing item counts as a change of an existing item, because an earlier change of the same call may
+  /// have made the item.
   package mutating func add(_ change: ItemChange) {
     items += 1
     time += CallLimits.timeOfItem + (change.update ? CallLimits.timeOfExisting : 0)

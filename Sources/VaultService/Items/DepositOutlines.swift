@@ -1,15 +1,15 @@
 internal import VaultStore
 
 /// The first reading of the deposits after the store was opened. It runs in parts, so that neither a status nor a
-/// deposit that comes before the first unlock waits for thousands of rows. Whoever needs all of them before the end
-/// reads the rest.
+/// deposit that comes before the first unlock waits for thousands of rows. Code that needs all deposits before the end
+/// of this work reads the rest itself.
 final class DepositOutlines: Runner.Work {
   private let vault: Vault
   private let runner: Runner
 
   init(_ vault: Vault, _ runner: Runner) { (self.vault, self.runner) = (vault, runner) }
 
-  /// Reads the first step at once, so that a vault with few deposits knows all of them.
+  /// Makes the first step at once, so that a vault with few deposits knows all of them.
   func begin() { if case .again = run(until: 0) { runner.begin(self) } }
 
   var share: Runner.Share { .half }

@@ -67,7 +67,7 @@ package final class DepositWork: SecretHolder, Runner.Work {
       pause = nil
     } catch {
       let mayPass = if case .storage = error { true } else { false }
-      // A fault that stays is met by each attempt, and is told once.
+      // A lasting fault recurs in each attempt, and is reported only at the first one.
       if pause == nil || !mayPass {
         vault.audit.record(.deposit, .failed, nil, detail: "deposits could not be taken in")
         vault.log.error("deposits could not be taken in, and keep waiting: \(error.text)")

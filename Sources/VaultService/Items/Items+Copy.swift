@@ -11,7 +11,7 @@ extension Items {
   /// On the source, the caller needs the rights that ``get(_:_:)`` needs or, if the key of the source is never read,
   /// the right `admin`. On the target, the caller needs the rights that a new item needs. If the target exists, it
   /// keeps its versions, but gets the policy of the source. So the caller must have shown the presence that the
-  /// target's policy requires until then.
+  /// target's policy requires before the copy.
   ///
   /// - Parameter long: the work prepared for this call; see ``prepare(_:_:for:fill:)``.
   /// - Returns: the number of the version that was made in the target.
@@ -239,7 +239,7 @@ extension ItemInfo {
     kind == other.kind && use == other.use && attributes == other.attributes && policy == other.policy
       && expires == other.expires && hasFacts(of: other)
   }
-  /// True when a copy would leave the facts for a keyring's clients as they are here.
+  /// True when a copy of `other` would leave this item's facts for a keyring's clients unchanged.
   private func hasFacts(of other: ItemInfo) -> Bool {
     guard let wanted = other.keyring else { return true }
     return keyring.map { wanted.copied(as: $0.id, order: $0.order) == $0.copied(as: $0.id, order: $0.order) } ?? false

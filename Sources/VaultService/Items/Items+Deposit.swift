@@ -124,8 +124,8 @@ extension Items {
   /// always two entries, so that their numbers tell nothing: the caller's entry says that a deposit was left, and an
   /// entry of the daemon says what the result was.
   ///
-  /// - Parameter body: leaves the deposit. It gets the entries of the call, which it tells the existing item if the
-  ///   caller may know it, and a closure that notes the result for them.
+  /// - Parameter body: leaves the deposit. It gets the entry of the call, in which it notes the existing item if the
+  ///   caller may know of that item, and a closure that notes the result for the entries.
   private func recordingDeposit(
     for name: String?, _ detail: String?, _ caller: Caller, _ said: Said,
     _ body: (Audit.Entry, (Left) -> Void) throws(Refusal) -> Left
@@ -152,7 +152,7 @@ extension Items {
   }
 
   /// Leaves the deposit in ``valueInHand``. The unlocked vault takes it in at once. While an unlock still reads the
-  /// other deposits, it waits like these, and that unlock takes it in.
+  /// other deposits, the new deposit waits with them, and the unlock takes it in.
   ///
   /// - Parameter note: notes the result for the entries of the call.
   private func leave(

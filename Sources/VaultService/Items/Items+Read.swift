@@ -5,14 +5,14 @@ internal import VaultStore
 /// The result of making something with an item's value, or the reason why that was refused.
 typealias Made<Value: ~Copyable> = Result<Value, Refusal>
 
-/// The end of an attempt to read an item that was not refused.
+/// The result of an attempt to read an item, if the attempt was not refused.
 private enum ReadResult<Value: ~Copyable>: ~Copyable {
   case made(Value)
   case waits(Wait)
 }
 
 // The path of every call for a value, whether the value is lent or something is made with it. First the caller's permit
-// is determined, or an approval in its place. Between reading the item's head and opening its value comes the decision.
+// is determined, or an approval in its place. The decision comes between reading the item's head and opening its value.
 // Then the call waits, is refused or is answered, and its entry is written.
 extension Items {
   /// Lends a value to `answer`: the item with the number of the version and the bytes, which must not leave the
@@ -107,7 +107,7 @@ extension Items {
     return text.map { "\($0), by approval \(approval)" } ?? "by approval \(approval)"
   }
 
-  /// - Throws: the refusal, also one of `make`'s.
+  /// - Throws: the refusal, including one that `make` returned.
   private func attempt<Value: ~Copyable>(
     _ reading: Reading, _ use: KeyUse?, _ order: RSAOrder?, _ found: inout Found,
     _ make: (Keychain, _ decide: (ItemInfo) -> Decision) throws(VaultError) -> Made<Value>

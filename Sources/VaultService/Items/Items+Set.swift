@@ -52,7 +52,8 @@ extension Items {
 
   /// Stores one item, possibly as a part of another call.
   ///
-  /// - Parameter isList: true for a value that is known to be a list of revoked tokens. To read it again takes long.
+  /// - Parameter isList: true for a value that is known to be a list of revoked tokens. Reading the list again would
+  ///   take long.
   func set(
     _ change: ItemChange, _ value: NewValue, _ long: LongChange? = nil, for caller: Caller, within outer: Audit.Entry?,
     isList: Bool = false, fill: (inout MutableRawSpan) -> Bool
@@ -177,7 +178,7 @@ extension Items {
           }
         }, with: entry)
     } catch {
-      // Once all are made, what fails is to write them together.
+      // After all versions are made, only writing them together can have failed.
       let failed = changes.count == 1 ? 0 : batch.stored.count
       guard failed < changes.count else { throw BatchRefusal(index: nil, refusal: Refusal(error)) }
       let change = changes[failed].change

@@ -18,7 +18,7 @@ package struct ToldDeposit: Sendable {
 // The handling of deposits: taking them in, keeping them aside, accepting and dropping them.
 extension Items {
   /// Takes in the deposits that were left while the vault was locked, until a time. The table of deposits is read
-  /// first, and if that takes until then, nothing is taken in yet.
+  /// first. If reading takes all of the time, nothing is taken in yet.
   ///
   /// - Parameter end: the time, in `CLOCK_MONOTONIC` nanoseconds.
   /// - Returns: the number of deposits that were taken in, and the number of those kept aside.
@@ -70,7 +70,7 @@ extension Items {
     }
   }
 
-  /// The subject to whose part of the log the result of a deposit counts.
+  /// The subject against whose part of the log the result of a deposit counts.
   func auditSubject(_ taken: TakenDeposit) -> AuditSubject {
     let audit = vault.audit
     return taken.depositor.map { audit.subjects.subject(access.auditName(of: $0)) } ?? audit.subjects.daemon
@@ -106,7 +106,7 @@ extension Items {
     } catch { throw Refusal(error) }
   }
 
-  /// Makes a deposit that was kept aside the value of its item, or drops it, for an administrator.
+  /// Accepts a deposit that was kept aside as the value of its item, or drops the deposit, for an administrator.
   ///
   /// - Returns: the name, if it can be read, and the version that was made.
   package func settleDeposit(

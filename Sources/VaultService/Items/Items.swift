@@ -12,7 +12,7 @@ package struct SearchPlace: Hashable, Sendable {
   package init(area: UInt64, row: Int64) { (self.area, self.row) = (area, row) }
 }
 
-/// The items of the vault, for the callers at every door: the only code between a door and the store.
+/// The items of the vault, for the callers at every door.
 ///
 /// Each call is decided by ``Access`` for its caller.
 package final class Items {
@@ -22,9 +22,9 @@ package final class Items {
   let rsa: RSAWorks
   /// The value that is being stored; empty between two calls.
   let valueInHand = Scratch()
-  /// The number and bytes of deposits that were taken in at once for callers who may not know the results, by author,
-  /// and the time since which they are counted, in `CLOCK_BOOTTIME` nanoseconds.
+  /// The number and bytes of deposits that were taken in at once for callers who may not know the results, by author.
   var depositsAtOnce: [String: (count: Int, bytes: Int)] = [:]
+  /// The time since which these deposits are counted, in `CLOCK_BOOTTIME` nanoseconds.
   var depositsSince: Int64 = .min / 2
   /// The newest `iat` of a token that could not be stored, in Unix seconds.
   var issuedUnnoted: Int64 = .min
@@ -39,8 +39,8 @@ package final class Items {
 
   // MARK: Reading
 
-  /// Returns a closure that tells, for the item of that name once it was read, whether a caller may know everything
-  /// about it but its value. The permit is determined from memory, before the store is asked.
+  /// Returns a closure that decides whether a caller may know everything about the item of this name except its value.
+  /// The closure gets the item after it was read. The permit is determined from memory, before the store is asked.
   package func mayFind(_ name: ItemName, _ caller: Caller) -> (ItemInfo) -> Bool {
     let permit = access.permit(caller, on: name)
     return { [access] in access.decide(.find, permit, $0.policy, for: caller) == .allow }
@@ -48,7 +48,7 @@ package final class Items {
 
   /// Everything about one item except its value.
   ///
-  /// - Parameter action: the action for which the item is looked for, as which a refusal is recorded.
+  /// - Parameter action: the action for which the item is looked up, and under which a refusal is recorded.
   package func item(
     _ name: ItemName, for caller: Caller, to action: AuditAction = .find
   ) throws(Refusal) -> ItemInfo {
@@ -95,8 +95,9 @@ package final class Items {
   /// One page of the items that match a query; see
   /// ``VaultStore/Keychain/find(_:in:limit:after:now:examining:if:isPassedOver:isTimeUp:)``.
   ///
-  /// Only the areas for which the caller has grants are searched. So a search costs only what is there, and its time
-  /// tells nothing of other items. An item in the trash is found only by a caller with the right `admin` on it.
+  /// Only the areas for which the caller has grants are searched. So the time of a search depends only on the items in
+  /// these areas, and tells nothing of other items. An item in the trash is found only by a caller with the right
+  /// `admin` on it.
   ///
   /// - Parameter end: the time at which the page ends in any case, in `CLOCK_MONOTONIC` nanoseconds.
   /// - Throws: the refusal, also while nobody can determine whether the caller may find anything.
@@ -300,7 +301,7 @@ package final class Items {
   }
 
   /// Checks that a caller may change the policy of an item. Such a change needs more than the right: the caller must
-  /// have shown what the present policy requires.
+  /// have shown the presence that the present policy requires.
   func checkPolicyChange(
     _ permit: Permit, _ name: ItemName, _ policy: Policy, for caller: Caller
   ) throws(Refusal) {

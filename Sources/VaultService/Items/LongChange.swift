@@ -2,9 +2,9 @@ internal import VaultCore
 package import VaultModel
 internal import VaultStore
 
-/// The work of one call that changes items with long versions, or takes one of many out of the trash. These versions
-/// are sealed, and that item is searched for, before the change, one part in each attempt to make it, so that other
-/// calls have their turn in between.
+/// The preparation of one call that changes items with long versions, or takes an item out of a large trash. The
+/// versions are sealed, or the item is searched for, before the change itself. Each attempt to make the change does one
+/// part, so that other calls have their turn in between.
 ///
 /// The work is kept until the call is answered. It holds nothing in the clear, and at most as much as one call may
 /// bring and seal again.
@@ -13,7 +13,7 @@ package final class LongChange {
   /// The search for the item that the call takes out of the trash.
   let search = TrashSearch()
   /// The weight of the call's changes, if the last preparation found that nothing more is to be prepared. The call is
-  /// then handled in the same turn, so that the weight is still right.
+  /// then handled in the same turn, so the weight is still right.
   var weight: CallWeight?
 
   package init() {}

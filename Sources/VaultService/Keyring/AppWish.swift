@@ -1,13 +1,13 @@
 internal import VaultCore
 
-/// A sandboxed program's wish for its own secret, which the portal passes on. While the wish waits, nothing in memory
-/// tells the program.
+/// A sandboxed program's wish for its own secret, which the portal passes on. While the wish waits, the program's id is
+/// in memory only in sealed form.
 package final class AppWish: Equatable {
   let app: SealedTexts
   let answer: (RawSpan) -> Void
 
   /// - Parameters:
-  ///   - app: the program's id, which the portal tells.
+  ///   - app: the program's id, as the portal gives it.
   ///   - answer: is lent the secret.
   /// - Throws: the fault if there is no vault to whose key the id could be sealed.
   package init(_ app: String, _ keyring: Keyring, answer: @escaping (RawSpan) -> Void) throws(KeyringFault) {

@@ -3,13 +3,13 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-// The secrets of sandboxed programs. They are items of the collection `login` that only the portal is served.
+// The secrets of sandboxed programs. They are items of the collection `login` that are served only to the portal.
 extension Keyring {
   /// The bytes of a new secret, as many as GNOME Keyring makes.
   private static let appSecretBytes = 64
 
-  /// Lends the secret of a program to `answer`. It is made if there is none for certain; a second one would make what
-  /// the program has encrypted unreadable.
+  /// Lends the secret of a program to `answer`. The secret is made if there is certainly none, because a second secret
+  /// would make unreadable what the program has encrypted.
   package func secret(
     ofApp app: String, for caller: Caller, _ answer: (RawSpan) -> Void
   ) throws(KeyringFault) {
@@ -37,10 +37,11 @@ extension Keyring {
     vault.audit.record(.get, .cancelled, caller, detail: "a secret for the portal", said(for: wish))
   }
 
-  /// The words for a wish: those of the portal, which alone knows the program.
+  /// The words that tell a person of a wish. They name the program as the portal names it, or no program if its id
+  /// cannot be read now.
   package func said(for wish: AppWish) -> Said { Said(purpose: Self.purpose(app(of: wish))) }
 
-  /// The program of a wish; nil while nothing may tell it.
+  /// The id of the program that a wish is for; nil while the id cannot be read.
   func app(of wish: AppWish) -> String? { hidesSecrets ? nil : try? wish.app(in: vault) }
 
   private static func purpose(_ app: String?) -> String {
@@ -54,8 +55,8 @@ extension Keyring {
   /// True while nobody can tell whether there is a secret for a program: a second one must not be made.
   private var hidesSecrets: Bool { isShut || isUnrecorded || vault.hidesNames != false }
 
-  /// True until the check of the store has told whether what is not found was ever stored: somebody who edits the files
-  /// may have taken the secret out. After a check that has failed, nothing is written in any case.
+  /// True until the check of the store has shown whether an item that is not found was ever stored: somebody who edits
+  /// the files may have taken the secret out. After a check that has failed, nothing is written in any case.
   var isUnchecked: Bool { !vault.isVerified && vault.openKeychain?.hasFailed != true }
 
   // MARK: Waits
@@ -86,9 +87,9 @@ extension Keyring {
 
   // MARK: Parts
 
-  /// The item with the secret of a program: of several, the first of the collection `login`, or else of any. One that
-  /// was moved elsewhere counts, too, as a second one would make the program's data unreadable. Nil if there is none
-  /// for certain.
+  /// The item with the secret of a program; nil if there is certainly none. Of several, it is the first in the
+  /// collection `login`, or else the first anywhere. An item that was moved elsewhere counts, too, because a second
+  /// secret would make the program's data unreadable.
   private func find(app: String) throws(KeyringFault) -> ItemInfo? {
     guard !hidesSecrets, let keychain else { throw .isLocked }
     let query: Query
@@ -140,6 +141,6 @@ extension Keyring {
 }
 
 extension ItemInfo {
-  /// True for the secret of a sandboxed program, which only the portal is served.
+  /// True for the secret of a sandboxed program, which is served only to the portal.
   var isForPortal: Bool { keyring?.attributes.portalApp != nil }
 }

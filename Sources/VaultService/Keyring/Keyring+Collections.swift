@@ -6,7 +6,7 @@ internal import VaultStore
 package struct KeyringCollection {
   package let id: CollectionID
   package let label: String
-  /// Unix seconds; 0 while they cannot be read.
+  /// Unix seconds; 0 while the times cannot be read.
   package let created: Int64
   package let modified: Int64
   package let isLocked: Bool
@@ -46,7 +46,7 @@ extension Keyring {
     return try? keychain?.item(named: name)
   }
 
-  /// The most bytes of the label of a collection: all of them are read at each unlock.
+  /// The most bytes of the label of a collection. The labels of all collections are read at each unlock.
   static let longestLabel = 4096
 
   package static func check(label: String) throws(KeyringFault) {
@@ -97,7 +97,8 @@ extension Keyring {
     }
   }
 
-  /// Writes the records of collections, all or none. If one of them becomes the default, the others are none any more.
+  /// Writes the records of collections, all or none. If one of them becomes the default, no other collection stays the
+  /// default.
   private func write(_ changes: [RecordChange], for caller: Caller) throws(KeyringFault) {
     var all = changes
     if changes.contains(where: { $0.isStandard == true }) {

@@ -40,8 +40,9 @@ package struct KeyringItem {
 
 // Single items: their properties, their values, and changes of both.
 extension Keyring {
-  /// The properties of an item. What stands for the match of a search that waits is locked, and has no others yet:
-  /// libsecret takes an item without properties for none. So is what cannot be read.
+  /// The properties of an item. An item that cannot be read, and a path that stands for the match of a search that
+  /// waits, appear as a locked item with empty properties, because libsecret takes an item without properties for no
+  /// item.
   package func item(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) -> KeyringItem {
     do throws(KeyringFault) { return describe(try find(path, for: caller), at: path, for: caller) } catch {
       guard error.isFailure || error == .isLocked && isPlaceholder(path, of: caller) else { throw error }
@@ -68,7 +69,8 @@ extension Keyring {
       isLocked: isLocked(item, for: caller))
   }
 
-  /// The attributes by which programs find an item. A shared item has its own.
+  /// The attributes by which programs find an item. For an item without facts for a keyring, they are its attributes in
+  /// the vault.
   static func attributes(of item: ItemInfo) -> KeyringAttributes {
     if let keyring = item.keyring { return keyring.attributes }
     return (try? KeyringAttributes(item.attributes.map { ($0.key, $0.value) })) ?? KeyringAttributes()
@@ -76,7 +78,7 @@ extension Keyring {
 
   /// Lends the value of an item, with its content type, to `answer`.
   ///
-  /// - Parameter longest: the most bytes of a value. A longer one is not lent, nothing is recorded of that, and no
+  /// - Parameter longest: the most bytes of a value. A longer value is not lent, the call is not recorded, and no
   ///   approval is used.
   /// - Returns: false if a version of the item is longer.
   @discardableResult
@@ -108,7 +110,7 @@ extension Keyring {
     switch wait {
     case nil: return true
     case .room: return false
-    // The call may be about others, too, and be answered.
+    // The call may be about other items, too, and be answered for those.
     case .presence, .unlock, .bootKey: throw locked(.get, path, for: caller)
     case .approval, .confirmation, .signature: throw .isLocked
     }
@@ -151,8 +153,8 @@ extension Keyring {
 
   /// Makes an item in a collection.
   ///
-  /// - Parameter replaced: the item with exactly these attributes, which the new one replaces, as a search that is
-  ///   exact has just found it.
+  /// - Parameter replaced: the item with exactly these attributes, which the new one replaces, as found by an exact
+  ///   search just before.
   package func make(
     _ label: String, _ attributes: KeyringAttributes, _ secret: Secret, in collection: CollectionID,
     replacing replaced: KeyringPath?, for caller: Caller
@@ -193,8 +195,8 @@ extension Keyring {
     let path = try resolve(path, for: caller)
     let old = try own(path, to: .set, for: caller)
     var facts = old.facts
-    // The time of the last change there stays: it says nothing about an item with another value than the first. As a
-    // change of the facts, it would need the right to change them.
+    // The time of the last change in the other keyring stays, because it no longer counts once the item has another
+    // value. Removing it would be a change of the facts, and would need the right to change them.
     facts.contentType = secret.contentType
     try Self.checkGiven(facts)
     if path.collection == .session { return try setOfSession(facts, secret, old.item, for: caller) }
@@ -280,7 +282,7 @@ extension Keyring {
 
   /// The item of a collection that can be changed here.
   ///
-  /// - Parameter action: the change, as which a refusal is recorded.
+  /// - Parameter action: the action under which a refusal is recorded.
   private func own(
     _ path: KeyringPath, to action: AuditAction, for caller: Caller
   ) throws(KeyringFault) -> (item: ItemInfo, facts: KeyringFacts) {
@@ -292,7 +294,7 @@ extension Keyring {
 
   /// The item at a path, if the caller may know of it.
   ///
-  /// - Parameter action: the action for which it is looked for, as which a refusal is recorded.
+  /// - Parameter action: the action for which the item is looked up, and under which a refusal is recorded.
   func find(
     _ path: KeyringPath, to action: AuditAction = .find, for caller: Caller
   ) throws(KeyringFault) -> ItemInfo {

@@ -33,7 +33,7 @@ extension Keyring {
     }
     let found: [ItemInfo]
     do throws(VaultError) {
-      // The number leads to the item at once, however many the folder has.
+      // The number leads to the item at once, however many items the folder has.
       (found, _) = try keychain.find(Query(keyringID: id, within: folder), limit: 1, now: vault.clock.wall())
     } catch {
       throw KeyringFault(vault.refusal(error, name.text))
@@ -44,7 +44,7 @@ extension Keyring {
   }
 
   /// The fault of a call about an item that is not found. While names are hidden, or once the store has failed its
-  /// check, nobody can tell what there is not.
+  /// check, nobody can tell which items do not exist.
   private func missing(_ path: KeyringPath, for caller: Caller) -> KeyringFault {
     hidesItems(in: path.collection) || items.mayBeMissing(for: caller) ? .isLocked : .noSuchObject
   }
@@ -65,7 +65,8 @@ extension Keyring {
     }
   }
 
-  /// True if an item may be at a path that neither an unlock nor a right gives: the store fails to tell it.
+  /// True if there may be an item at a path that neither an unlock nor a right would make readable, because the store
+  /// has failed.
   func isUnreadable(_ path: KeyringPath, for caller: Caller) -> Bool {
     guard let path = try? resolve(path, for: caller), has(path.collection), !hidesItems(in: path.collection) else {
       return false
@@ -82,13 +83,13 @@ extension Keyring {
     return item.isForSharing
   }
 
-  /// True if the owner shares an item of this name, if it has no use.
+  /// True if the owner's setting shares an item of this name. The item itself must also be one that can be shared.
   func mayBeShared(_ name: ItemName) -> Bool {
     settings.shares.contains { $0.matches(name) } && CollectionID(of: name) == nil && !Records.isRecord(name)
   }
 }
 
 extension ItemInfo {
-  /// True for an item that programs see among the shared ones if the owner names it so.
+  /// True for an item that programs see among the shared items if the owner's setting matches its name.
   fileprivate var isForSharing: Bool { use == nil && !isForPortal }
 }

@@ -2,7 +2,8 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-// The collection of the session. Its items are decided and recorded under names like those of all others.
+// The collection of the session. Calls about its items are decided and recorded under names, like calls about other
+// items.
 extension Keyring {
   private static let policy = Policy(accessible: .afterFirstUnlock)
 
@@ -30,11 +31,11 @@ extension Keyring {
     return item.current.size > longest && access.decide(.get, item.name, item.policy, for: caller) == .allow
   }
 
-  /// Stores an item of the session: a new one, or the old one with what is not nil.
+  /// Stores a new item of the session, or gives an old one these facts and, if not nil, this value.
   func setOfSession(
     _ facts: KeyringFacts, _ secret: Secret?, _ old: ItemInfo?, for caller: Caller
   ) throws(KeyringFault) {
-    // Other facts than the value need the right that they need elsewhere.
+    // A change of the facts needs the right `admin`, as for items of other collections.
     let right: Right = old == nil || old?.keyring == facts ? .set : .admin
     try session(.set, right, facts.id.text, for: caller) { id, name, entry throws(Refusal) in
       let now = vault.clock.wall()

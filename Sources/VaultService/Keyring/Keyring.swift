@@ -19,7 +19,7 @@ package final class Keyring {
   package private(set) var isShut = false
   /// True if programs were told last that everything is locked, because no entry can be written.
   private var hasToldUnrecorded = false
-  /// The item that a path led to last: programs ask one thing after the other of an item that they have found.
+  /// The item that a path led to last: programs make several calls about an item that they have found.
   private var lastFound: (path: KeyringPath, name: ItemName, generation: UInt64)?
   /// The collections with items whose names the last lock has hidden; nil if nobody knows which these are.
   private var withHiddenItems: Set<CollectionID>?
@@ -29,7 +29,7 @@ package final class Keyring {
   let ofSession: SessionItems
   /// Called with each change that programs are told of.
   package var changed: (KeyringEvent) -> Void = { _ in }
-  /// The changes since the searches began that follow them.
+  /// The changes that each running search follows since its beginning.
   private var following: [Following] = []
 
   private struct Following {
@@ -56,7 +56,7 @@ package final class Keyring {
     }
   }
 
-  /// Lets the open prompts know of what programs may have lacked.
+  /// Tells the open prompts when something has come that their programs may have lacked.
   private func followPrompts() {
     let (accessChanged, shown, attended) = (
       vault.hooks.accessChanged, vault.hooks.presenceShown, vault.hooks.attended
@@ -75,7 +75,7 @@ package final class Keyring {
     }
   }
 
-  /// Remembers over a lock that hides names which collections have hidden items.
+  /// Remembers, across a lock that hides names, which collections have hidden items.
   private func followNames() {
     let (opened, willHideNames) = (vault.hooks.opened, vault.hooks.willHideNames)
     vault.hooks.opened = { [weak self] keychain in
@@ -91,7 +91,8 @@ package final class Keyring {
     }
   }
 
-  /// Seals what is sealed to the vault's key anew when a rekey changes it: the new one does not open it.
+  /// Seals everything that is sealed to the vault's key again when a rekey changes the key, because the new key does
+  /// not open it.
   private func followKeys() {
     let (willChange, haveChanged) = (vault.hooks.willChangeKeys, vault.hooks.haveChangedKeys)
     vault.hooks.willChangeKeys = { [weak self] in
@@ -108,7 +109,8 @@ package final class Keyring {
     }
   }
 
-  /// Tells programs that everything is locked while no entry can be written and one is required, and when that is over.
+  /// Tells programs that everything is locked while a required entry of the audit log cannot be written, and tells them
+  /// when that is over.
   private func followAudit() {
     // The state of the log may change amid a call, or within a transaction.
     vault.audit.problemChanged = { [weak self] in
@@ -162,15 +164,15 @@ package final class Keyring {
   /// Locks the vault for a caller, and serves nothing here until the next unlock.
   package func lock(for caller: Caller) throws(Refusal) {
     try access.checkLocker(caller)
-    // Programs are told of the vault's own lock as of any other.
+    // If the vault was unlocked, programs are told by its event, as of any other lock.
     let isTold = isShut || vault.state.kind == .unlocked
     isShut = true
     vault.lock(because: .program, caller)
     if !isTold { changed(.locks) }
   }
 
-  /// True while an entry is required and none can be written. Programs find everything as before the first unlock then,
-  /// and their prompts wait: after an error some of them delete what they have encrypted.
+  /// True while an entry is required and none can be written. Programs then find everything locked, as before the first
+  /// unlock, and their prompts wait, because some programs delete what they have encrypted after an error.
   var isUnrecorded: Bool { vault.audit.isBlocking }
 
   /// The store from which programs are served; nil if none is open, or while no entry can be written.
@@ -187,9 +189,9 @@ package final class Keyring {
     return lackingRight(in: collection, caller) != nil
   }
 
-  /// The first right of `rights` that a caller lacks in a collection, with the name that stands for its items; nil if
-  /// it lacks none. By default they are the rights to find, read and make items: a program that finds nothing makes a
-  /// second key.
+  /// The first right of `rights` that a caller lacks in a collection, with the name that stands for the items of the
+  /// collection; nil if the caller lacks none. By default they are the rights to find, read and make items: a program
+  /// that finds nothing makes a second key.
   func lackingRight(
     _ rights: [Right] = [.find, .get, .set], in collection: CollectionID, _ caller: Caller
   ) -> (right: Right, name: ItemName, permit: Permit)? {
@@ -295,7 +297,7 @@ package final class Keyring {
     return changes
   }
 
-  /// Tells programs of an item with another name. Only with another path is it another object for them.
+  /// Tells programs of an item that was renamed. For them it is another object only if its path has changed.
   private func moved(_ old: ItemName, _ new: ItemName) {
     let number = number(of: new)
     let (from, to) = (path(of: old, number, isThere: false), path(of: new, number, isThere: true))
@@ -359,7 +361,7 @@ package final class Keyring {
       let most = KeyringDirectory.most + 1
       var (records, place): ([ItemInfo], Int64?) = ([], nil)
       repeat {
-        // A page ends after so many bytes of names and labels.
+        // A page may end early, because its names and labels together have a limit in bytes.
         let page = try keychain.find(
           Query(within: folder), in: .folder(folder), limit: most, after: place, now: now)
         records += page.items
@@ -390,7 +392,7 @@ package final class Keyring {
 
 /// A change that programs of the desktop are told of.
 package enum KeyringEvent {
-  /// Items and collections may be locked now, or no longer, for each caller in its own way.
+  /// Items and collections may have been locked or unlocked. Which of them are locked depends on the caller.
   case locks
   /// There are other collections than before, or another one is the default.
   case collections
@@ -398,7 +400,7 @@ package enum KeyringEvent {
   case collection(CollectionID)
   /// An item of a collection has changed.
   case items(CollectionID, KeyringPath, VaultEvent.Change)
-  /// A search of a program was made that had waited for an unlock, and a path stands for what it found.
+  /// A search of this program that had waited for an unlock was made. The path stands for its first match.
   case searched(KeyringPath, program: AnyObject)
 }
 
@@ -421,7 +423,7 @@ package enum KeyringFault: Error, Equatable {
     }
   }
 
-  /// The fault of a deletion. Who may read an item and not delete it gains nothing by a prompt.
+  /// The fault of a deletion. A caller who may read an item but not delete it gains nothing by a prompt.
   init(ofDeletion refusal: Refusal) {
     if case .denied = refusal { self = .refused(refusal) } else { self.init(refusal) }
   }

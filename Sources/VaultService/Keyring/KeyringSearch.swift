@@ -9,7 +9,7 @@ package struct KeyringSearch {
     package let isLocked: Bool
     fileprivate let order: UInt64
 
-    /// A locked path that stands for an item that nobody can tell now.
+    /// A locked hit, whose path stands for an item that cannot be determined now.
     package static func locked(_ path: KeyringPath) -> Hit { Hit(path: path, isLocked: true, order: 0) }
   }
 
@@ -48,7 +48,7 @@ extension Keyring {
   ///   - collection: the collection to search; nil for all.
   ///   - isExact: true to find only items that have these attributes and no others. At its end, the search is right
   ///     about what has changed since its beginning, so that a program may replace what it has found.
-  ///   - isAsked: false if the caller did not ask, but is told of a change; then the search is no entry of the audit
+  ///   - isAsked: false if the caller did not ask, but is told of a change; then the search has no entry in the audit
   ///     log.
   package func search(
     _ attributes: KeyringAttributes, in collection: CollectionID? = nil, isExact: Bool = false, isAsked: Bool = true,

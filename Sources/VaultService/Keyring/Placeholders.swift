@@ -6,11 +6,11 @@ internal import VaultStore
 /// first match. Programs destroy data if such a search finds nothing, so it finds this path, which is locked.
 ///
 /// A search is kept sealed to the vault's public key. So a locked vault that hides names has nothing in memory that
-/// tells what was searched for. Its path means something to its own program alone.
+/// tells what was searched for. A path has a meaning only for the program that made its search.
 final class Placeholders: SecretHolder {
   /// The most bytes of the searches of one program, and of all programs of one holder.
   static let (most, mostOfHolder) = (1 << 20, 4 << 20)
-  /// The bytes that each search counts beside its own.
+  /// The bytes that each search counts in addition to its texts.
   private static let cost = 512
 
   final class Search {
@@ -26,9 +26,9 @@ final class Placeholders: SecretHolder {
     fileprivate let holder: Access.Holder
     /// The number in its path.
     fileprivate var number = 0
-    /// The number of open prompts that are for it.
+    /// The number of open prompts that are for the search.
     var prompts = 0
-    /// A hash of the search, by which it is known again; nil once names were hidden.
+    /// A hash of the search, by which the same search is recognized; nil once names were hidden.
     fileprivate var hash: Int?
     /// The first match, once it was looked for.
     fileprivate(set) var match: KeyringPath??
@@ -59,7 +59,7 @@ final class Placeholders: SecretHolder {
     var count = 0
   }
 
-  /// The number of the last search. Each daemon begins at another one, so that the paths of an earlier daemon, which
+  /// The number of the last search. Each daemon begins at another number, so that the paths of an earlier daemon, which
   /// programs still have, stand for nothing.
   private var last = Int(RandomBytes.uniform(below: .max)) << 24
 
@@ -105,7 +105,8 @@ final class Placeholders: SecretHolder {
 
   private func add(_ search: Search, _ number: Int) throws(KeyringFault) {
     while let crowded = crowded(by: search) {
-      // Searches that were made meanwhile give way, and then those for which no prompt is open, the oldest first.
+      // A search with an open prompt never gives way. Of the others, those that were made meanwhile go first, and then
+      // the oldest.
       func first(_ mayGo: (Search) -> Bool) -> Int? {
         crowded.numbers.first { searches[$0].map { $0.prompts == 0 && mayGo($0) } ?? false }
       }
@@ -120,8 +121,8 @@ final class Placeholders: SecretHolder {
     owned[search.owner]?.count += search.count
   }
 
-  /// The program that has to lose a search before this one has room: its own, or that of its holder with most; nil if
-  /// there is room.
+  /// The searches of the program that has to give one up before `search` has room: its own program, or the program of
+  /// its holder with the most bytes; nil if there is room.
   private func crowded(by search: Search) -> Owned? {
     if let own = owned[search.owner], own.count + search.count > Self.most { return own }
     let all = owned.values.filter { $0.holder == search.holder }
@@ -139,7 +140,7 @@ final class Placeholders: SecretHolder {
     for number in owned.removeValue(forKey: owner)?.numbers ?? [] { searches[number] = nil }
   }
 
-  /// Seals the searches that are not.
+  /// Seals the searches that are not sealed.
   func seal(in vault: Vault) { each { try? $0.seal(in: vault) } }
 
   /// Opens the searches until they are sealed again.
@@ -242,7 +243,7 @@ extension Keyring {
   }
 
   /// Looks, in the turns of a line, for the matches of the searches that paths stand for. The program is told of each
-  /// that was made: ``KeyringEvent/searched(_:program:)``.
+  /// search that was made: ``KeyringEvent/searched(_:program:)``.
   ///
   /// - Parameter then: called at the end, whether all searches could be made or not.
   package func match(
@@ -267,8 +268,8 @@ extension Keyring {
         do throws(KeyringFault) {
           guard try look(for: search, matching, until: end) else { return false }
         } catch {
-          // A search of a collection that is gone finds nothing. Any other fault is this search's own, and it is made
-          // later: once the vault is unlocked again, or when a prompt for it looks once more.
+          // A search of a collection that is gone finds nothing. After any other fault, the search is made later: once
+          // the vault is unlocked again, or when a prompt for the search looks once more.
           if error == .noSuchObject, !mayMiss(search.caller, in: search.collection) { search.match = .some(nil) }
         }
         if search.match != nil { tell(of: search) }
@@ -318,9 +319,10 @@ extension Keyring {
     items.mayBeMissing(for: caller) || lackingFind(in: collection, caller) != nil
   }
 
-  /// The right to find items that a caller lacks first in a collection, or in all of them, with the name that stands
-  /// for its items; nil if it lacks none. A search of all collections begins with the default one. It does without the
-  /// session, so that a grant for the others is enough: nothing that lasts is encrypted with what the session has.
+  /// The first right to find items that a caller lacks in a collection, or in all collections, with the name that
+  /// stands for the items of the collection; nil if the caller lacks none. A search of all collections begins with the
+  /// default one. The session is left out, so that a grant for the other collections is enough: no lasting data is
+  /// encrypted with secrets of the session.
   private func lackingFind(
     in collection: CollectionID?, _ caller: Caller
   ) -> (right: Right, name: ItemName, permit: Permit)? {

@@ -21,7 +21,7 @@ package final class SessionItems: SecretHolder {
 
   private let vault: Vault
   private var stored: [KeyringID: Stored] = [:]
-  /// The key; nil until the first item is made, and while it is only there wrapped.
+  /// The key; nil until it is first needed, and while only the wrapped key is in memory.
   private var key: SecretBox?
   private var wrapped: [UInt8]?
 
@@ -139,8 +139,8 @@ package final class SessionItems: SecretHolder {
     return new
   }
 
-  /// Opens the key with the keys that were taken into memory, or wraps it under them: a rekey has made them anew, and
-  /// the old ones open nothing any more.
+  /// Opens the wrapped key with the keys that were taken into memory. If the key is open, wraps it under them again,
+  /// because a rekey may have replaced the keys under which it was wrapped.
   private func wrapAnew(_ keychain: Keychain) {
     guard let wrapped else { return }
     if let key {

@@ -6,14 +6,15 @@ internal import VaultStore
 // The import of items from another keyring. Nothing that is in the vault is overwritten, and a second import of the
 // same items stores nothing.
 //
-// An imported item gets a number that is derived from its path and its times there, so that it is known again, whatever
-// becomes of it here. A source without times is known by the item's facts instead. In either case the values are
-// compared, because a keyring may not tell that one was changed.
+// An imported item gets a number that is derived from its path and its times in the other keyring, so that a later
+// import recognizes the item, even if it was changed or moved in this vault. Without times, the number is derived from
+// the item's facts. In either case the values are compared, because the other keyring may not show that a value was
+// changed.
 extension Items {
   /// The time that the comparisons of one call may take, in nanoseconds. A call always handles one item.
   private static let comparing: Int64 = 5_000_000
   /// The most items with the same attributes that a new one is compared with, the most items that the search for them
-  /// looks at, and the most bytes of their values. Beyond that, a new item is stored although it may stand in the vault
+  /// looks at, and the most bytes of their values. Beyond that, a new item is stored although it may be in the vault
   /// already.
   private static let compared = (alike: 64, examined: 256, bytes: 4 << 20)
   /// The most numbers that are tried for items of one path and one time.
@@ -23,16 +24,16 @@ extension Items {
   private struct Plan {
     var outcomes: [ImportOutcome] = []
     var changes: [(change: ItemChange, value: NewValue)] = []
-    /// The index among the call's items of each change.
+    /// For each change, the index of its item among the call's items.
     var indices: [Int] = []
     var weight = CallWeight()
     var steps = 0
 
-    /// The earlier items of the call with a number.
+    /// True if an earlier item of the call has this number.
     func has(_ id: KeyringID) -> Bool { changes.contains { $0.change.keyring?.id == id } }
   }
 
-  /// Stores items of another keyring, as many of the first ones as one call can: at least one, if there is any.
+  /// Stores items of another keyring, from the first one on, as many as one call can: at least one, if there is any.
   ///
   /// - Parameters:
   ///   - sizes: the size of each value in bytes.
@@ -78,7 +79,8 @@ extension Items {
     return keychain
   }
 
-  /// Adds the fate of an item, whose value is in hand, to a plan; false if it has no room in the call.
+  /// Decides what becomes of an item whose value is in hand, and adds the outcome to a plan; false if the call has no
+  /// room for the item.
   private func add(
     _ foreign: ForeignItem, _ index: Int, _ sizes: [Int], _ isTrial: Bool, _ keychain: Keychain, for caller: Caller,
     _ plan: inout Plan, _ fill: (Int, inout MutableRawSpan) -> Bool
@@ -103,7 +105,8 @@ extension Items {
       plan.outcomes.append(.present)
       return true
     }
-    // Programs find what the other keyring has now before what it had, unless this vault has something of its own.
+    // Programs find the new state of an item before the state that was imported earlier, unless the earlier one was
+    // changed in this vault.
     let order = isTrial ? 0 : place ?? vault.nextKeyringOrder()
     return try add(foreign, as: id, at: order, in: collection, index, size: sizes[index], &plan, alike ? .beside : .new)
   }
@@ -158,14 +161,15 @@ extension Items {
     return .random()
   }
 
-  /// True if the name that the number would give to an item is that of an item which no import made.
+  /// True if an item that no import made has the name that an item with this number would get.
   private func isTaken(_ id: KeyringID, _ collection: CollectionID?, _ keychain: Keychain) -> Bool {
     guard let collection, let name = try? Keyring.name(of: id, in: collection) else { return false }
     return (try? keychain.item(named: name)) != nil
   }
 
   /// True if an item that an import stored under this number is the one whose value is in hand, as far as anybody can
-  /// tell. If the source has changed without a sign of it, the value differs from the first one here.
+  /// tell. If the source has changed without a change of its times, the value differs from that of the first version
+  /// here.
   private func isKnown(
     _ foreign: ForeignItem, _ item: ItemInfo, _ keychain: Keychain, for caller: Caller
   ) throws(Refusal) -> Bool {
@@ -182,9 +186,9 @@ extension Items {
 
   /// Looks for items with the attributes of an item whose value is in hand.
   ///
-  /// - Returns: whether there is any; whether one of them is the same in everything; and the place right before the
-  ///   first one that an earlier import has brought from the same item as it was before a change there, if nobody has
-  ///   changed it here since.
+  /// - Returns: whether there are such items; whether one of them is the same in everything; and the place right before
+  ///   the first of them that an earlier import has brought from an older state of the same item, and that nobody has
+  ///   changed in this vault.
   private func compare(
     _ foreign: ForeignItem, _ collection: CollectionID, _ size: Int, _ keychain: Keychain, for caller: Caller
   ) throws(Refusal) -> (alike: Bool, isPresent: Bool, place: UInt64?) {
@@ -210,7 +214,7 @@ extension Items {
     return (!found.isEmpty, false, place(of: foreign, among: found))
   }
 
-  /// The place in the order right before what the other keyring had earlier; nil if it had nothing, or if there is no
+  /// The place in the order right before the older states of the same item; nil if there are none, or if there is no
   /// room.
   private func place(of foreign: ForeignItem, among found: [ItemInfo]) -> UInt64? {
     let former = found.filter { foreign.isLater(than: $0) }.compactMap { $0.keyring?.order }

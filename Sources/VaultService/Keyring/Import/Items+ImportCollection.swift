@@ -16,12 +16,12 @@ extension Items {
   /// The attribute of a collection's record with the path of the collection from which it was imported.
   private static let imported = "imported-from"
 
-  /// Finds the collection that takes in a collection of another keyring, or makes one: that from which an earlier
-  /// import came, or else one with the same label.
+  /// Finds the collection that takes in a collection of another keyring: the one into which an earlier import put its
+  /// items, or else one with the same label. If there is none, makes one.
   ///
   /// - Parameters:
   ///   - source: the path of the other collection; nil for the one that is called `login` in every keyring.
-  ///   - isStandard: true if it is the default one there.
+  ///   - isStandard: true if it is the default collection of the other keyring.
   ///   - isTrial: true to make nothing, and only find out what would be made. Whatever is refused without a trial is
   ///     refused in one.
   ///   - made: in a trial, the number of collections that would have been made before.
@@ -58,7 +58,7 @@ extension Items {
     }
   }
 
-  /// Checks that there may be another collection with this label.
+  /// Checks that a new collection with this label may be made.
   private static func checkNew(_ label: String, among count: Int, made: Int) throws(Refusal) {
     do throws(KeyringFault) { try Keyring.check(label: label) } catch {
       throw .invalidValue(kind: "", reason: "its label has more than \(Keyring.longestLabel) bytes")

@@ -19,7 +19,7 @@ extension Keyring {
     switch target {
     case .collection(let collection): return has(collection)
     case .item(let path):
-      // Of a search that was made, the item that it found counts, which may be gone.
+      // For a search that was made, the item that it found counts. That item may be gone.
       guard let path = try? resolve(path, for: caller) else { return true }
       guard has(path.collection) else { return false }
       return hidesItems(in: path.collection) || known(at: path, for: caller) != nil
@@ -28,7 +28,7 @@ extension Keyring {
   }
 
   /// The event that a caller has to wait for before a target is served; nil if it is served, if there is no such
-  /// target, or if the store fails to tell it. As at the other doors, nobody is asked to unlock the vault for a caller
+  /// target, or if the store fails to read it. As at the other doors, nobody is asked to unlock the vault for a caller
   /// that lacks a right.
   func lack(_ target: KeyringTarget, _ caller: Caller, _ said: Said) throws(Refusal) -> Wait? {
     guard keychain != nil else { return .unlock }

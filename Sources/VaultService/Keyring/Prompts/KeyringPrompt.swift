@@ -8,8 +8,8 @@ package enum KeyringTarget: Hashable, Sendable {
   case item(KeyringPath)
 }
 
-/// A prompt: a program's wish for something that it lacks. It stays open until all that the program lacked is there, by
-/// whatever way, or until a person refuses it, the program drops it, or its time is over. Programs destroy data after
+/// A prompt: a program's wish for something that it lacks. It stays open until the program lacks nothing any more, by
+/// whatever means, or until a person refuses it, the program drops it, or its time is over. Programs destroy data after
 /// any other end, so neither an unanswered question nor a question that a person puts off ends it. A question that
 /// cannot be asked now, because there is no room for it, say, is asked later.
 package final class KeyringPrompt {
@@ -53,7 +53,8 @@ package final class KeyringPrompt {
   package let number: QuestionNumber
   /// The time at which the prompt was made, in Unix seconds.
   package let since: Int64
-  /// Those in whose share of all prompts it counts; nil for those of the portal, whose calls have a limit of their own.
+  /// The holder in whose share of all prompts this prompt counts; nil for a prompt of the portal, whose calls have a
+  /// limit of their own.
   let holder: Access.Holder?
   private let task: KeptTask
   private let keyring: Keyring
@@ -123,14 +124,14 @@ package final class KeyringPrompt {
     }
   }
 
-  /// The program that wants its secret from the portal, as the portal names it; nil for other prompts, and while
-  /// nothing may tell it.
+  /// The program that wants its secret from the portal, as the portal names it; nil for other prompts, and while the
+  /// name cannot be read.
   package var app: String? {
     guard case .fulfill(let wish) = task else { return nil }
     return keyring.app(of: wish)
   }
 
-  /// The texts that are sealed for as long as it is open.
+  /// The texts of the prompt that are sealed for as long as it is open.
   var sealed: SealedTexts? {
     switch task {
     case .makeCollection(let label, _): label
@@ -233,7 +234,7 @@ package final class KeyringPrompt {
     }
   }
 
-  /// Looks whether the program lacks nothing any more, unless the prompt is told anyway.
+  /// Checks whether the program lacks nothing any more. A prompt that waits for an unlock is told of it in any case.
   func look() {
     guard isOpen, isBegun, !isDue.look, call?.wait != .unlock else { return }
     isDue.look = true
@@ -299,7 +300,7 @@ package final class KeyringPrompt {
     return nil
   }
 
-  /// True for a fault after which the prompt rests, and that a lock does not explain: while the vault itself cannot do
+  /// True for a fault that no lock explains, and after which the prompt rests: while the vault itself cannot do
   /// anything, as on a full disk, or while nobody can tell whether there is an item. What is damaged stays so, and what
   /// an unlocked vault does not give is not given after another unlock either.
   private func mayPass(_ fault: KeyringFault) -> Bool {
@@ -322,7 +323,7 @@ package final class KeyringPrompt {
     return true
   }
 
-  /// True if an item stands for the match of a search that nothing keeps from being made, and that was not made yet.
+  /// True if a path stands for the match of a search that can be made now, but was not made yet.
   private func isUnmatched(_ path: KeyringPath) -> Bool { keyring.isUnlocked && keyring.isUnmatched(path, of: caller) }
 
   /// The items that the prompt is about.

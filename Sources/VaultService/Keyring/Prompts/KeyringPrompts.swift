@@ -4,8 +4,8 @@ internal import VaultModel
 package final class KeyringPrompts: SecretHolder {
   /// The places for prompts that a holder has for itself, and those that all holders share beyond these.
   ///
-  /// Programs destroy data after a prompt that is dismissed. So what others do takes no prompt from a holder with few,
-  /// and a holder with few always gets one.
+  /// Programs destroy data after a prompt that is dismissed. So a holder with few prompts loses none because of others,
+  /// and always gets a new one.
   static let (own, shared) = (16, 1024)
 
   package private(set) var all: [KeyringPrompt] = []

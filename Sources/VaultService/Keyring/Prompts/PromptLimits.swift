@@ -2,7 +2,7 @@ package import VaultModel
 
 /// The times after which prompts of programs end as dismissed.
 package struct PromptLimits: Sendable, Equatable {
-  /// The programs that people run over ssh and from timers, where nobody may be there to answer.
+  /// The programs that people run over ssh and from timers, so that perhaps nobody is there to answer.
   private static let impatient: [String: Int64?] = [
     "secret-tool": 120, "git-credential-libsecret": 120, "docker-credential-secretservice": 120,
   ]
@@ -34,7 +34,7 @@ package struct PromptLimits: Sendable, Equatable {
     }
   }
 
-  /// Reads a time; nil if it is none.
+  /// Reads a time; nil if the text is no time.
   private static func limit(_ text: Substring) -> Int64?? {
     if text == "off" { return .some(nil) }
     guard let seconds = Seconds.parse(String(text)), seconds > 0 else { return nil }
