@@ -85,8 +85,8 @@ package final class Conversation: SecretHolder {
     limit = timer.after(Self.longest) { [weak self] in self?.fail(.cancelled) }
   }
 
-  /// Registers a key to be wiped when the conversation ends. To wait for the release of the last closure that has the
-  /// key would be too late, because such a closure may be waiting for another program then.
+  /// Registers a key to be wiped when the conversation ends. Waiting for the release of the last closure that has the
+  /// key would be too late, because that closure may be waiting for another program.
   func willWipe(_ key: Handover) { wiped.append(key) }
 
   /// Registers how to stop the work of another program when the conversation ends, because that program may hold a key.

@@ -5,7 +5,7 @@ internal import VaultStore
 /// The items that are SSH keys, as far as they have been read, in the order in which they were first stored.
 ///
 /// The list is read in steps, between which items may change. An item that has changed is looked up again by its name.
-/// So a list that is current is that of one moment, and few changes cost little, however many keys there are.
+/// So a current list shows the keys of one moment, and few changes cost little, however many keys there are.
 struct SSHKeyList {
   /// The most names that are looked up again; if more items change at once, the list is read anew.
   static let mostChanged = 1024
@@ -33,7 +33,7 @@ struct SSHKeyList {
   }
 
   /// Reads on until the list is current, or until the time `end`, in `CLOCK_MONOTONIC` nanoseconds, but at least one
-  /// item. Without any name that can be read, the list is empty.
+  /// item. If no names can be read, the list is empty.
   mutating func read(_ items: Items, _ keychain: Keychain, until end: Int64) throws(VaultError) {
     guard !isCurrent, let query = try? Query(parsing: "kind=\(ItemKind.sshKey.rawValue)") else { return }
     let clock = items.vault.clock
@@ -76,7 +76,7 @@ struct SSHKeyList {
     for (row, item) in found {
       if let key = SSHKeys.Key(item, row, items) { keys.append(key) }
       last = row
-      // To read a public half from a key takes long.
+      // Reading a public half from a private key takes long.
       if item.publicKey == nil, items.vault.clock.monotonic() >= end { return }
     }
     if let next { last = next } else { isAtEnd = true }

@@ -57,7 +57,7 @@ package final class SSHKeys: SecretHolder {
   package var isCurrent: Bool { list.isCurrent }
 
   /// Returns true if a call that lists keys can be made now. Otherwise the keys are read in turns of `line`, and `then`
-  /// runs once that has come to an end; the call asks again then, because items may have changed.
+  /// runs when the reading has ended. The call then asks again, because items may have changed.
   package func canList(_ line: Line, otherwise then: @escaping () -> Void) -> Bool {
     guard let turns = items.vault.waiting.turns else { return true }
     if waiting.isEmpty {
@@ -137,7 +137,7 @@ package final class SSHKeys: SecretHolder {
   /// A door's answer with keys.
   package struct Answer {
     package let bytes: [UInt8]
-    /// The number of the keys in it; a list does not hold any number of them.
+    /// The number of keys in the answer, which may leave some out, because an answer has a limit.
     package let count: Int
 
     package init(_ bytes: [UInt8], count: Int) { (self.bytes, self.count) = (bytes, count) }

@@ -44,8 +44,8 @@ extension Items {
     }
   }
 
-  /// Stores a change as soon as the long work with its key is done; nil while it waits for that. The right to store it
-  /// is checked again in each attempt.
+  /// Stores a change as soon as the long work with its key is done; nil while the change waits for the work. The right
+  /// to store it is checked again in each attempt.
   ///
   /// - Parameter order: the work of this call with large RSA keys, the same object in each attempt.
   package func store(

@@ -19,9 +19,9 @@ extension Items {
       }
     }
 
-    /// The same with the id in the spelling of tokens, after a check that the id or the subject can be that of a token.
+    /// The same tokens, with the id in the spelling of tokens, after a check that a token can have this id or subject.
     ///
-    /// - Throws: the problem with a text that can be neither.
+    /// - Throws: the problem with a text that no token can have.
     fileprivate func checked() throws(RevocationProblem) -> Self {
       switch self {
       case .one(let id): return .one(try RevocationList.number(id))
@@ -101,7 +101,7 @@ extension Items {
     let issued = lastIssue(of: item, keychain, at: now)
     let step = ClassRecord.Facts.longestStep
     if let stored = try? self.item(Self.revocationList(of: item.name)) {
-      // The time of the last write is one of the list's own class, which may be another than that of the item.
+      // The list may have another class than the item, and its last write is dated by the time of its own class.
       let last = keychain.newestTime(of: stored.policy.accessible, at: now)
       list.grow(from: stored.current.created, to: last, step: step)
     }

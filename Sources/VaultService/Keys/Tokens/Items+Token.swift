@@ -42,7 +42,7 @@ extension Items {
     let order = order ?? rsaOrder(for: reading.caller)
     let (id, now) = order.token ?? (Self.newTokenID(), vault.clock.wall())
     order.token = (id, now)
-    // The item's own subject, if the caller names none.
+    // Becomes the item's own subject if the caller names none.
     var subject = wanted.subject
     return try use(
       reading, for: .jwt, subject.map { "token \(id) for \($0)" } ?? "token \(id)", order

@@ -146,8 +146,8 @@ extension Items {
   /// was replaced stay valid for as long as the item's `max-ttl` says.
   ///
   /// A version that was replaced while the clock was ahead does not count after the clock was repaired, because nothing
-  /// tells when it was replaced. Once the key was replaced again by the right clock, that time counts for the version,
-  /// too: it was replaced before.
+  /// tells when it was replaced. Once the key is replaced again while the clock is right, the time of that replacement
+  /// counts for the version, too, because the version was replaced before it.
   ///
   /// - Parameter newest: the newest time that the item's class knows, in Unix seconds.
   static func replacedVersions(of item: ItemInfo, _ newest: Int64) -> [Int] {

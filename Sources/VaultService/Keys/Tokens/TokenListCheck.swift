@@ -21,8 +21,8 @@ struct TokenListCheck {
 
   /// Determines whether a value of the item of this name must be a list; nil if it need not.
   ///
-  /// Each name with that ending is one of a list if nobody can tell whether there is an item with tokens for it. So it
-  /// is for somebody who may not know of that item: a refusal must not tell.
+  /// Every name with the ending of lists counts as the name of a list while nobody can tell whether an item with tokens
+  /// belongs to it. The same holds for a caller who may not know of that item, because a refusal must not reveal it.
   ///
   /// - Parameters:
   ///   - permit: returns the rights of whoever gives the value on the item of a name.
@@ -50,7 +50,7 @@ struct TokenListCheck {
     } catch { return Self.sentence(error, name) }
   }
 
-  /// The fault of a value that is generated: a list never is.
+  /// The fault of a generated value, which is never a list.
   var faultOfGenerated: String {
     Self.sentence(RevocationProblem("a generated value is not a list of revoked tokens"), name)
   }
@@ -60,7 +60,7 @@ struct TokenListCheck {
     "\(Printable.quoted(list.text)): \(problem.reason)"
   }
 
-  /// A problem with the stored list of this name, as a sentence that says what it means and what ends it.
+  /// A problem with the stored list of this name, as a sentence that states the consequence and the remedy.
   static func sentence(stored problem: RevocationProblem, _ list: ItemName) -> String {
     "\(sentence(problem, list)), and no token counts until it is replaced or deleted"
   }
@@ -72,14 +72,14 @@ extension Items {
     TokenListCheck(name, { access.permit(caller, on: $0) }, owner)
   }
 
-  /// The obstacle that the value of a deposit is: one that must be a list of revoked tokens, and is none.
+  /// The obstacle to a deposit whose value must be a list of revoked tokens but is none; nil otherwise.
   func judge(_ depositor: Depositor, _ deposited: DepositedItem, _ value: RawSpan) -> DepositObstacle? {
     let list = TokenListCheck(deposited.name, { access.permit(depositor, on: $0) }, owner)
     return list?.fault(of: value) == nil ? nil : .noList
   }
 
-  /// Checks the item that would be the list of the revoked tokens of an item with a new name. It may have belonged to
-  /// nothing so far.
+  /// Checks the item that would be the list of the revoked tokens of an item with a new name. The list may have
+  /// belonged to no item so far.
   ///
   /// - Throws: the refusal if that item is no list, because no token would count beside it. A caller who may not know
   ///   of it is not refused.

@@ -5,10 +5,10 @@ internal import VaultStore
 /// The slots that a vault carries over to a new key. Each slot is made again for that key, with the same number, if its
 /// secret or key is available.
 ///
-/// The slot that proved the right takes the secret that was typed then. Other passwords are asked for. An empty answer
-/// leaves the slot out, unless no other lasting slot is carried over. A stale slot is left out without a question. Only
-/// the owner knows a recovery code, so it is replaced by a new one. A PAM slot gets a new key in its keystore, beside
-/// the old key, which opens the vault until the end of the rekey.
+/// The slot that proved the right is made again with the secret that was typed as the proof. Other passwords are asked
+/// for. An empty answer leaves the slot out, unless no other lasting slot is carried over. A stale slot is left out
+/// without a question. Only the owner knows a recovery code, so it is replaced by a new one. A PAM slot gets a new key
+/// in its keystore, beside the old key, which opens the vault until the end of the rekey.
 final class CarriedSlots {
   private static let tries = 3
 

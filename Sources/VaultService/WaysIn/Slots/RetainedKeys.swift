@@ -1,6 +1,6 @@
 package import VaultCore
 
-/// The presence keys of `memory` slots. They are taken up at each proof with a secret, and kept over most locks.
+/// The presence keys of `memory` slots. They are derived at each proof with a secret, and kept across most locks.
 ///
 /// Root can read them in memory, and with the store they open the vault. That is the price of such a slot, and its
 /// owner was told so.

@@ -95,8 +95,8 @@ extension WaysIn {
   /// Removes the key of a slot from its keystore, after the slot was removed or if it was never stored. If the keystore
   /// cannot be reached, it keeps a key that opens nothing.
   ///
-  /// A key in memory stays (``RetainedKeys/drop(_:)``), because it is kept by the number of the slot, which another
-  /// slot may have by then.
+  /// A key in memory stays, because it is kept by the number of the slot, which another slot may have by then.
+  /// ``RetainedKeys/drop(_:)`` removes it.
   func dropPresenceKey(of slot: SlotRecord, vaultID: [UInt8]) {
     guard let terms = slot.terms, let kind = KeystoreKind(rawValue: terms.keystore), kind != .memory else { return }
     removeKey(terms.locator, kind, vaultID, of: slot.id)
@@ -106,8 +106,8 @@ extension WaysIn {
   /// that was killed while it made or replaced a slot leaves such keys. The key of an earlier slot would open an older
   /// copy of the store.
   ///
-  /// This is done only after the whole store was verified to be as it was last written: slots that somebody removed
-  /// from the file must not cost their keys. During a rekey nothing is removed, because the slots of the new vault have
+  /// This is done only after the whole store was verified to be as it was last written: a slot that somebody removed
+  /// from the file must not lose its key. During a rekey nothing is removed, because the slots of the new vault have
   /// keys, too.
   func dropUnnamedKeys(_ keychain: Keychain) {
     guard keychain.isVerified, keychain.damagedSlots.isEmpty, !keychain.isRekeying else { return }

@@ -230,7 +230,7 @@ extension WaysIn {
 
   // MARK: Parts
 
-  /// Makes a change of the slots and records it, and ends everything that relied on the earlier ones.
+  /// Makes a change of the slots and records it, and ends everything that relied on the earlier slots.
   ///
   /// - Parameters:
   ///   - gone: the slot that is removed or replaced; nil for none.

@@ -56,7 +56,7 @@ package final class Attempts {
     save()
   }
 
-  /// Notes that keys are being derived for a uid; false if that is so already.
+  /// Notes that keys are being derived for a uid; false if a derivation for the uid is under way already.
   func beginDeriving(for uid: UInt32) -> Bool { deriving.insert(uid).inserted }
   func endDeriving(for uid: UInt32) { deriving.remove(uid) }
 

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// The file `backoff` beside the store, mode 0600, which keeps the failed attempts over a restart of the daemon.
+/// The file `backoff` beside the store, mode 0600, which keeps the failed attempts across a restart of the daemon.
 ///
 /// A file that another user could have written, or that is not a regular file, must not clear anybody's failures: every
 /// caller waits the longest time once. The next attempt replaces it with a file of the daemon's.

@@ -7,7 +7,7 @@ extension WaysIn {
   ///
   /// - Parameters:
   ///   - method: the method of the proof; nil for the best possible one.
-  ///   - seconds: the seconds after which the vault locks again; nil for the settings.
+  ///   - seconds: the seconds after which the vault locks again; nil to follow the settings.
   ///   - prompter: asks the person. If the vault is unlocked already and `seconds` is nil, it receives the result at
   ///     once.
   package func unlock(_ method: String?, for seconds: Int?, _ said: Said, _ prompter: any Prompter) {
