@@ -206,14 +206,15 @@ final class NewFile {
     }
     if unsafe linkat(folder, part, folder, name, 0) == 0 {
       unsafe unlinkat(folder, part, 0)
-    } else if errno == EEXIST {
-      try Self.check(name, at: path, in: folder, replaces: false)
-      throw Self.exists(path)
-    } else {
-      // This file system has no hard links, so a check just before the rename must suffice.
-      try Self.check(name, at: path, in: folder, replaces: false)
-      guard unsafe renameat(folder, part, folder, name) == 0 else { throw Self.failure("name \(path)", errno) }
+      return
     }
+    // A file system without hard links may know a rename that replaces nothing.
+    if errno != EEXIST, unsafe vault_rename_new(folder, part, name) == 0 { return }
+    let hasFound = errno == EEXIST
+    try Self.check(name, at: path, in: folder, replaces: false)
+    if hasFound { throw Self.exists(path) }
+    // Otherwise the check just before the rename must suffice.
+    guard unsafe renameat(folder, part, folder, name) == 0 else { throw Self.failure("name \(path)", errno) }
   }
 
   func syncFolder() {

@@ -81,10 +81,7 @@ final class Session {
   /// Calls the daemon. If none listens, starts one and calls once more.
   func call<R: ~Copyable>(_ body: (Vault) throws -> R) throws(Failure) -> R {
     do {
-      let result = try body(vault)
-      hasAnswered = true
-      note(silence: false)
-      return result
+      return try ask(body)
     } catch ClientError.noDaemon where mayStart {
       mayStart = false
       if leavesNoChild { startApart() }
@@ -93,6 +90,17 @@ final class Session {
         throw elsewhere(error) ?? Failure(error)
       }
       vault.patience = Connection.defaultPatience
+    } catch { throw failure(error) }
+    do { return try ask(body) } catch { throw failure(error) }
+  }
+
+  /// Calls the daemon, and notes whether it was silent.
+  private func ask<R: ~Copyable>(_ body: (Vault) throws -> R) throws -> R {
+    do {
+      let result = try body(vault)
+      hasAnswered = true
+      note(silence: false)
+      return result
     } catch {
       switch error as? ClientError {
       case .timedOut: note(silence: true)
@@ -102,9 +110,8 @@ final class Session {
         .notText, .system:
         break
       }
-      throw failure(error)
+      throw error
     }
-    do { return try body(vault) } catch { throw failure(error) }
   }
 
   private func note(silence isSilent: Bool) {
