@@ -12,7 +12,7 @@ final class BusName {
   private var question = 0
   /// Runs after the owner has changed.
   var onChange: () -> Void = {}
-  /// Those who wait for an answer of the bus.
+  /// The closures that wait until the owner is known.
   private var waiting: [() -> Void] = []
 
   /// The pauses, in seconds, before the owner is asked for again. After the last question, only a signal tells more.

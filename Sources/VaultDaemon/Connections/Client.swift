@@ -37,7 +37,7 @@ protocol Sender: Client {
 
   /// Takes the client's next request if it has arrived and nothing stands in its way.
   ///
-  /// - Parameter amongEvents: true while the loop goes through the ready sockets, of which this may be one.
+  /// - Parameter amongEvents: true while the loop goes through the ready sockets, which may include the client's.
   func lookIn(amongEvents: Bool)
   /// Ends the connection because its uid has sent too much.
   func refuseMore()

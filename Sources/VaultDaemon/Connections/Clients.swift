@@ -2,10 +2,10 @@ internal import VaultService
 
 /// The clients of all doors together: the share of each uid, and who was heard last.
 final class Clients {
-  /// The number of shares that are kept for uids without a connection.
+  /// The number of shares at which those of uids without a connection are forgotten.
   private static let mostGone = 256
 
-  /// The number of users whose connections are checked between the loop's rounds.
+  /// The number of users whose connections are checked between two pieces of work.
   private static let mostHeard = 4
 
   /// The most closed connections that are freed only in a later turn. Clients that connect and are refused could close
@@ -25,7 +25,7 @@ final class Clients {
   private var isLooking = false
   /// The number of closed connections that wait to be freed.
   private var closed = 0
-  /// The buffer for requests that are read without waiting.
+  /// The buffer for requests that are read without waiting for the loop.
   private var incoming = Incoming()
   /// The buffer for the rest of long requests.
   private var rest = Incoming(size: Incoming.most)

@@ -109,7 +109,7 @@ final class Entrance<Connection: Client> {
     guard let user = Room.loser(holdings, for: uid).flatMap({ users[$0] }) else { return nil }
     var looks = 0
     while let guest = next(of: user), let connection = user.connections[guest.id] {
-      // A call that is urgent need not have been read yet. If all are urgent, one of them goes.
+      // An urgent call may still be unread. If all are urgent, one of them goes.
       guard guest.standing < .urgent, looks < Self.mostLooks else { return connection }
       looks += 1
       if !connection.looksUrgent() { return connection }
@@ -133,8 +133,9 @@ final class Entrance<Connection: Client> {
 }
 
 extension Entrance where Connection: Sender {
-  /// Counts the further bytes of frames that a connection holds. If its uid holds too many bytes, ends the connection
-  /// of that uid that holds the most. If all strangers together do, the uid is the one of them that holds the most.
+  /// Counts further bytes of frames that a connection holds, as a negative number if it holds fewer. If its uid now
+  /// holds too many bytes, ends the connection of that uid that holds the most. Strangers count together, and the
+  /// stranger with the most bytes loses a connection.
   func count(_ more: Int, of connection: Connection) {
     let share = connection.share
     share.countPending(more)

@@ -12,8 +12,8 @@ protocol ReadClient: Client {
 /// The reading of what one client sends: the loop reads a small piece, and the rest is read in turns of the user.
 ///
 /// All sockets that are ready at once are read one after the other, before the loop does anything else. The time for
-/// that is charged to nobody, so a piece is small. A client that has sent more than a piece is read on by the loop only
-/// when its user's turn has come and has left nothing in the socket.
+/// that is charged to nobody, so a piece is small. When a client has sent more than a piece, the loop reads from it
+/// again only after a turn of its user has emptied the socket.
 ///
 /// When a client has finished sending, NIO would read everything that is left, however much that is and even while its
 /// reading is switched off. So NIO's input is closed then. The bytes stay in the socket until they are read in turns.
@@ -82,7 +82,7 @@ final class Intake {
 
   private func turn() {
     isWaiting = false
-    // If the connection accepts no more now, this continues once it does.
+    // If the connection accepts no bytes now, `isAllowed` resumes the reading later.
     guard isAllowed, !isOver, channel.isActive else { return }
     let count = readOn()
     // Nobody else reads what is left after the input was closed, so only an empty read is the end.

@@ -1,7 +1,7 @@
 internal import VaultService
 
-/// The large replies that wait for their clients to read them. Each is a plaintext value in memory, of which there
-/// should be little at any time.
+/// The large replies that wait for their clients to read them. Each is a plaintext value, and there should be little
+/// plaintext in memory at any time.
 ///
 /// When the cap is reached, further large values wait. Small ones never wait, so a client that does not read delays
 /// nobody's tokens. One process gets at most half of the cap. Waiting calls are admitted one per turn: first the calls
@@ -24,9 +24,9 @@ final class Plaintext {
   /// Returns how long a reply of `count` bytes may block `waiting` calls, in nanoseconds from the time when the reply
   /// began to wait. Its client has taken `taken` bytes.
   ///
-  /// The bytes that the client has taken pay for a part of ``patience``, so a client that reads is not dropped. Each
-  /// waiting call loses only a share of that time to a client that does not read. Otherwise calls would wait for hours
-  /// behind thousands of such clients.
+  /// The bytes that the client has taken pay for a part of ``patience``, so a client that reads is not dropped. A
+  /// client that does not read gets only a share of ``patience``, which is smaller when more calls wait. Otherwise
+  /// calls would wait for hours behind thousands of such clients.
   static func deadline(count: Int, taken: Int, waiting: Int) -> Int64 {
     let paid = Int64(min(max(0, taken), count)) * patience / Int64(max(1, count))
     return min(patience, max(grace, patience / Int64(max(1, waiting))) + paid)
@@ -46,7 +46,7 @@ final class Plaintext {
     let times: Int64
     /// The time at which the reply began to wait, in nanoseconds of `CLOCK_MONOTONIC`.
     let since: Int64
-    /// Returns the number of bytes that the client has taken since then.
+    /// Returns the number of bytes that the client has taken since the reply began to wait.
     let taken: () -> Int
     /// Ends the connection.
     let drop: () -> Void

@@ -10,7 +10,7 @@ final class RawSocket: Sendable {
   enum Problem: Error, Equatable {
     /// A call of ``RawSocket/callOff()`` ended the transfer.
     case calledOff
-    /// The process that connected has ended, whoever holds its end now.
+    /// The process that connected has ended, even if another process still holds its end of the socket.
     case disowned
     /// The client closed its side.
     case gone
@@ -27,7 +27,8 @@ final class RawSocket: Sendable {
   /// The time that the client has for the next bytes, in milliseconds.
   private let patience: Int32
 
-  /// Takes over a connected socket. Its other end belongs to `process`, which is nil if that does not matter.
+  /// Takes over a connected socket. Its other end belongs to `process`; nil if it does not matter whether that process
+  /// runs.
   init(_ descriptor: Int32, of process: PeerProcess?, patience: Int32) throws(SystemError) {
     self.descriptor = descriptor
     self.process = process

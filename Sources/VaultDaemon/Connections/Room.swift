@@ -74,7 +74,7 @@ enum Room {
   static func leaving<Process>(_ guests: some Sequence<Guest<Process>>) -> [Guest<Process>] {
     var numbered: [(number: Int, guest: Guest<Process>)] = []
     for own in Dictionary(grouping: guests, by: \.process).values {
-      // From the one that stays longest.
+      // The connection that stays longest comes first.
       let staying = own.sorted { one, other in
         (other.standing.rawValue, other.heard) < (one.standing.rawValue, one.heard)
       }

@@ -16,7 +16,7 @@ enum Timeouts {
   /// hour in all.
   static let pace = Pace.Limits(least: 64 << 10, grace: 60_000_000_000, total: 3_600_000_000_000)
   /// The time for a client to read the result of a backup or a restore, in milliseconds. Another client may be waiting
-  /// behind it.
+  /// behind this one.
   static let lastWord: Int32 = 30_000
   /// The time for service managers to take the daemon's last bytes before it ends, in milliseconds.
   static let lastWords: Int64 = 1_000

@@ -17,8 +17,8 @@ final class UserShare {
 
   let uid: UInt32
   let rate: RequestRate
-  /// The line of calls that are answered at once, and below it the line of calls that take long. Neither line waits for
-  /// the other.
+  /// The line of calls that are answered at once, and the line (`works`) of calls that take long. Neither line waits
+  /// for the other.
   let answers: Line
   let works: Line
   /// The number of the uid's clients that were admitted and are not gone, at all doors.
@@ -49,7 +49,7 @@ final class UserShare {
     if isStranger { setStranger(true) }
   }
 
-  /// The uid's factor compared to others: for turns, and for the number of connections.
+  /// The weight of the uid's share against other shares: for turns, and for the number of connections.
   var weight: Int {
     get { Int(answers.weight) }
     set { (answers.weight, works.weight) = (Int64(newValue), Int64(newValue)) }
@@ -75,7 +75,7 @@ final class UserShare {
     strangers.unreadBytes += new ? unreadBytes : -unreadBytes
   }
 
-  // MARK: Words
+  // MARK: The journal
 
   /// Returns true when the journal may be told of a client that finds no room: once a minute, so that a program that
   /// connects again and again does not fill it. `now` is in nanoseconds of `CLOCK_MONOTONIC`.

@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// A helper's standard error, copied to the daemon's own line by line as plain text. Libraries repeat there what a
-/// service on a bus has told them.
+/// A helper's standard error, copied to the daemon's own line by line. It is copied as plain text, because libraries
+/// print there what a service on a bus has told them.
 final class HelperErrors {
   /// The most bytes that are copied from one helper.
   private static let most = 64 << 10

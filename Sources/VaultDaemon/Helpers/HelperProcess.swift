@@ -16,8 +16,8 @@ final class HelperProcess {
     case killed(Int32)
   }
 
-  /// The daemon's end of the socket pair, which does not block. ``close()`` closes it, or at the latest the end of the
-  /// process. Its watcher must stop watching before that.
+  /// The daemon's end of the socket pair, which does not block. ``close()`` closes it; otherwise the end of the process
+  /// does. Its watcher must stop watching before that.
   private(set) var socket: Int32
   private let pid: pid_t
   private let pidfd: Int32

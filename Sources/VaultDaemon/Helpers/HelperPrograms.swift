@@ -32,7 +32,7 @@ final class HelperPrograms {
     self.environment = environment
   }
 
-  /// Starts the helper `name`, sends it `question`, one whole frame, and passes its answer on, one frame.
+  /// Starts the helper `name`, sends it the whole frame `question`, and passes on its answer, which is also one frame.
   ///
   /// The helper is ended after its answer, or after `limit` without one. Calling the returned closure ends it earlier,
   /// and then there is no answer.

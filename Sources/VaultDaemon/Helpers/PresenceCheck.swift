@@ -25,8 +25,8 @@ final class PresenceCheck: PresenceChecking {
   }
 
   private static let frameLimit = 16 << 10
-  /// The most bytes of an answer. No account's password is longer (PAM_MAX_RESP_SIZE), so a longer one is not passed
-  /// on.
+  /// The number of bytes from which an answer is too long (PAM_MAX_RESP_SIZE). No account's password is so long, so
+  /// such an answer is not passed on.
   private static let answerLimit = 512
 
   private let helper: PresenceHelper
@@ -150,7 +150,7 @@ final class PresenceCheck: PresenceChecking {
     if close() { onEnd(outcome) }
   }
 
-  /// Finishes in a later turn of the loop, for an end that is found inside a call from outside.
+  /// Finishes in a later turn of the loop, for an end that is found during a call from the check's owner.
   private func finishLater(_ outcome: Outcome) {
     isAsking = false
     helper.loop.assumeIsolated().execute { self.finish(outcome) }

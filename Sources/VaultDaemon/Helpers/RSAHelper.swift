@@ -6,7 +6,7 @@ internal import VaultWire
 
 /// The helper `vault-rsa`, which computes with one large RSA key and exits.
 final class RSAHelper: RSAProgram {
-  /// The limits of a process. One that exceeds its limit is ended, even if it was stopped.
+  /// The limits of a process. A process that exceeds its limit is ended, even if it was stopped.
   struct Limits {
     var signature = Timeouts.rsaSignature
     var key = Timeouts.rsaKey

@@ -34,7 +34,7 @@ final class LockTriggers {
     buses.session?.open()
   }
 
-  /// The events, besides its deadlines, that lock the vault, as `Status` names them.
+  /// The events that lock the vault besides its deadlines, as `Status` names them.
   var watched: [String] {
     guard logind?.isWatched == true else { return screenSavers?.watched ?? [] }
     return ["sleep"] + (isSystem ? [] : ["session-lock"]) + (screenSavers?.watched ?? [])

@@ -14,7 +14,7 @@ final class DescriptorWatcher {
     let rawValue: UInt32
     static let readable = Readiness(rawValue: EPOLLIN.rawValue)
     static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
-    /// A change of the table of mounts, among others (proc_pid_mountinfo(5)).
+    /// An exceptional condition, such as a change of the mount table (proc_pid_mountinfo(5)).
     static let exceptional = Readiness(rawValue: EPOLLPRI.rawValue)
   }
 
@@ -47,7 +47,7 @@ final class DescriptorWatcher {
   }
 
   /// Runs `handler` on the loop each time `descriptor` is ready for one of `events`. This replaces an earlier watch of
-  /// the descriptor. The handler must take what made the descriptor ready, and must tolerate one call without a reason.
+  /// the descriptor. The handler must clear the cause of the readiness, and must tolerate a call without any cause.
   func watch(
     _ descriptor: Int32, for events: Readiness = .readable, _ handler: @escaping () -> Void
   ) throws(SystemError) {

@@ -35,7 +35,8 @@ final class LoopTurns {
 
     init(_ turn: @escaping () -> Void) { self.turn = turn }
 
-    // The loop may find the counter first and a lock last among its sockets, so the turn is queued behind all of them.
+    // Of the ready sockets, the loop may handle the counter first and a call of Lock last, so the turn is queued behind
+    // all of them.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) { context.eventLoop.assumeIsolated().execute(turn) }
   }
 }

@@ -6,8 +6,8 @@ internal import VaultService
 /// A worker with one thread for work that would hold up the event loop. The thread starts with the first job. The
 /// worker has only one thread, because each run of Argon2id takes the whole memory that a slot names.
 ///
-/// The thread's stack is wiped after each job, before the result is delivered, so that the waiting thread keeps nothing
-/// of the job.
+/// The thread's stack is wiped after each job, before the result is delivered, so that the idle thread keeps nothing of
+/// the job.
 final class WorkerThread: Worker {
   private let loop: any EventLoop
   private lazy var pool = {

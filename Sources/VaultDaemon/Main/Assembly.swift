@@ -44,7 +44,7 @@ final class Assembly {
   /// Opens the store, and begins to listen for events that lock the vault. Call this on the loop, at start, before
   /// there is another thread.
   ///
-  /// - Parameter doubt: the reason why the file of the settings was refused, if these are the defaults instead.
+  /// - Parameter doubt: the reason why the settings file was refused, if `configuration` holds the defaults instead.
   init(_ place: Place, _ configuration: Configuration, doubt: String? = nil) throws(SystemError) {
     let (loop, clock) = (place.loop, place.clock)
     self.loop = loop
@@ -112,7 +112,8 @@ final class Assembly {
     door.canCountKeys = { [ssh, isSystem] line, then in isSystem || ssh.canCountKeys(line, otherwise: then) }
   }
 
-  /// Has the Secret Service keep from a name that the vault itself needs, and tells the other door of it.
+  /// Keeps the Secret Service off a bus name whose keyring has a key of this vault, and gives the Secret Service to the
+  /// Varlink door.
   private func prepareSecrets(_ environment: (String) -> String?) {
     guard let secrets else { return }
     door.secrets = secrets
@@ -188,7 +189,7 @@ final class Assembly {
   }
 
   /// Wipes every key when the daemon ends, also the keys in helper programs, even in a program whose answer nobody
-  /// waits for. Only the audit log's entries that are still to be written keep a key, until the store is closed.
+  /// waits for. Only the audit log keeps a key until the store is closed, for the entries that are still to be written.
   func wipe() { ends.endAll { rooms.wipe() } }
 
   /// Ends all connections. Each socket first takes as much of the unsent answers as it can.

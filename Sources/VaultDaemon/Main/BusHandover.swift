@@ -6,14 +6,15 @@ internal import VaultProcess
 internal import VaultService
 internal import VaultWire
 
-/// A daemon that the session bus started while another one serves the vault: it has that one join the bus.
+/// The handover of the session bus, by a daemon that the bus has started, to another daemon that already serves the
+/// vault.
 ///
 /// A client may have started the other daemon where there was no session bus, as over ssh or from cron. The two share a
 /// vault, so only the other daemon can serve the bus.
 struct BusHandover {
-  /// The time for which another daemon that starts at the same time may not listen yet, in milliseconds.
+  /// The time that another daemon, which starts at the same moment, may take until it listens, in milliseconds.
   static let patience = 5000
-  /// The time in which the other daemon must answer, in milliseconds: longer than it waits for the bus itself.
+  /// The time in which the other daemon must answer, in milliseconds: longer than that daemon waits for the bus.
   private static let limit = 10_000
 
   private let socket: String
@@ -24,7 +25,7 @@ struct BusHandover {
     address = BusAddress.session(Self.environment)
   }
 
-  /// Reads the environment; the bus may not have the variable that says where sockets are.
+  /// Reads the environment, and finds the value of `XDG_RUNTIME_DIR` itself if the bus does not pass it on.
   static func environment(_ name: String) -> String? {
     Paths.environment(name) ?? (name == "XDG_RUNTIME_DIR" ? RuntimeDirectory.found() : nil)
   }

@@ -113,7 +113,7 @@ public enum Daemon {
     throw Failure(code: Exit.configuration, text: problem)
   }
 
-  /// Refuses to make anything in a folder of the environment that belongs to another user.
+  /// Refuses to make anything in a folder that the environment names and another user owns.
   private static func checkFolders(_ options: Options) throws(Failure) {
     var purposes: [ForeignFolder.Purpose] = []
     if options.socket == nil { purposes.append(.sockets) }
@@ -130,8 +130,8 @@ public enum Daemon {
 
   /// Returns the settings for a start, and the reason why the file was refused if the daemon starts all the same.
   ///
-  /// A daemon that the bus starts does so: programs that find no Secret Service may delete their data, and nobody sees
-  /// why. It serves a vault that stays locked.
+  /// A daemon that the bus starts does not need the file, because programs that find no Secret Service may delete
+  /// their data, and nobody sees why. It serves a vault that stays locked.
   private static func settings(
     _ paths: Paths, _ options: Options
   ) throws(Failure) -> (settings: Configuration, doubt: String?) {

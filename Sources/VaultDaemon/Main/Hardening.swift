@@ -4,8 +4,8 @@ internal import VaultService
 
 /// The steps that take rights away from the process before it holds a key.
 enum Hardening {
-  /// Turns off core dumps, tracing by the same user, and files readable by others. Resets state inherited from a script
-  /// that happened to start the daemon.
+  /// Turns off core dumps and tracing by the same user, and keeps others from reading new files. Resets state inherited
+  /// from a script that happened to start the daemon.
   static func apply() throws(SystemError) {
     // State set by a service manager is its administrator's decision, and stays.
     if unsafe getenv("NOTIFY_SOCKET") == nil { Inheritance.reset() }

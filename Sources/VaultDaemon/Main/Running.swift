@@ -11,7 +11,7 @@ final class Running {
   private let options: Options
   private let paths: Paths
   private let configuration: Configuration
-  /// The reason why the file of the settings was refused; nil if it was not.
+  /// The reason why the settings file was refused; nil if it was not.
   private let doubt: String?
   private let sockets: Sockets
   private let places: SocketPlaces
@@ -131,7 +131,7 @@ final class Running {
     }
   }
 
-  /// Locks the vault if nobody can reach the daemon at its socket any more, so that the keys are of no use and a
+  /// Locks the vault if nobody can reach the daemon at its socket any more: the keys are then of no use, and a
   /// `vault lock` cannot arrive. A daemon that made the socket itself then ends, and the next command starts another
   /// one. A socket of the service manager is the manager's to replace.
   private func lookForSocket(_ assembly: Assembly) {

@@ -68,8 +68,8 @@ struct ClientSocket {
   /// each connection, and its time for each decision.
   private static let mostGroups = 1024
 
-  /// The supplementary groups of the process at the time when it connected, of many those with the lowest numbers;
-  /// empty when the kernel does not tell.
+  /// The supplementary groups that the process had when it connected, at most ``mostGroups``: those with the lowest
+  /// numbers. Empty when the kernel does not report them.
   func peerGroups() -> [gid_t] {
     guard channel.isActive else { return [] }
     var groups = [gid_t](repeating: 0, count: 32)

@@ -35,7 +35,7 @@ struct HeldProcesses {
     if held.count >= most { held.removeLast() }
     var found = find()
     if found == nil, !held.isEmpty {
-      // At the limit of open files there may be no other descriptor.
+      // At the limit of open files, only the kept descriptors can make room.
       held = []
       found = find()
     }

@@ -30,7 +30,7 @@ final class KnownProcesses {
   private var leader: (pid: pid_t, process: PeerProcess)?
   /// The process whose start was last looked up.
   private var last: (process: PeerProcess, started: UInt64)?
-  /// Reads the files that the processes run; nil where nothing depends on them.
+  /// Reads the files that clients' processes run; nil where nothing depends on the files' digests.
   let programs: ProgramReader?
   /// True when units are cgroups of the hierarchy to which the kernel's numbers refer.
   private let areNumbered = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].contains { isSecondVersion($0) }
@@ -38,8 +38,8 @@ final class KnownProcesses {
   init(_ programs: ProgramReader? = nil) { self.programs = programs }
 
   /// Returns the units of a process: the system service manager's unit, which no user can fake, and the unit of the
-  /// process's own user, which that user makes. Nil when the process belongs to none, or moved to another in the
-  /// meantime.
+  /// process's own user, which that user makes. Each is nil when the process belongs to no such unit; both are nil when
+  /// the process moved to another cgroup in the meantime.
   func units(of pid: pid_t, uid: uid_t, _ process: PeerProcess) -> (system: String?, user: String?) {
     let cgroup = cgroup(of: pid, process)
     guard let cgroup else { return (nil, nil) }

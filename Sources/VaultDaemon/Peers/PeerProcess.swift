@@ -36,7 +36,7 @@ final class PeerProcess: Sendable {
     guard Self.start(of: pid) == started else { return nil }
   }
 
-  /// Takes a pidfd over, which it closes in the end; nil unless it is one of the process with this pid.
+  /// Takes over a pidfd, and closes it on deinit; nil unless the pidfd is of the process with this pid.
   convenience init?(taking descriptor: Int32, of pid: pid_t) {
     self.init(descriptor: descriptor, started: nil)
     let text = ProcFile.read("/proc/self/fdinfo/\(descriptor)").map { String(decoding: $0, as: UTF8.self) }
@@ -79,7 +79,8 @@ final class PeerProcess: Sendable {
   /// The effective group of a process.
   static func gid(of pid: pid_t) -> gid_t? { effective("Gid:", of: pid) }
 
-  /// Bytes are compared, because a text's characters take ten times as long.
+  /// Returns the effective id in a line of `/proc/PID/status`. Bytes are compared, because characters take ten times as
+  /// long.
   private static func effective(_ name: String, of pid: pid_t) -> UInt32? {
     guard let text = TextFile.read("/proc/\(pid)/status", limit: 16 << 10) else { return nil }
     let line = text.utf8.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: name.utf8) }

@@ -16,7 +16,7 @@ enum Program {
 
   /// The result of reading the file of a process.
   enum Reading: Equatable, Sendable {
-    /// The digest, in hexadecimal, of the version of a file.
+    /// The digest of the file, in hexadecimal, and the stamp of the version that has it.
     case digest(String, FileStamp)
     /// The file may not be read, or is too long.
     case none
@@ -26,8 +26,8 @@ enum Program {
     case long
   }
 
-  /// The path of the file. Nil when it may not be known, and when the file is gone, unless `evenGone` allows its former
-  /// path.
+  /// The path of the file. Nil when the daemon may not learn the path, and when the file is gone, unless `evenGone`
+  /// allows its former path.
   static func path(of pid: pid_t, evenGone: Bool = false) -> String? {
     guard pid > 0, let path = SymbolicLink.target(of: "/proc/\(pid)/exe") else { return nil }
     guard path.hasPrefix("/") else { return nil }

@@ -5,25 +5,25 @@ internal import VaultService
 /// Reads the files that clients run, to know their digests.
 ///
 /// The files are read by threads of their own: a long file takes a second, and a file system that does not answer may
-/// hold a thread for ever. A user's programs never hold all threads. Long files are read one after the other, so that
-/// they keep no short one waiting. A short file that is not read within ``quick`` counts no more among the files that
-/// are read, so that it keeps no other one waiting, up to a limit that only dozens of processes reach. No client waits
-/// longer than ``patience``. A file that takes longer is read all the same, so that its digest is known when its
-/// program comes back.
+/// hold a thread for ever. A user's programs never hold all threads. The long files of one user's programs are read one
+/// after the other, so that they keep no short file waiting. A short file that is not read within ``quick`` is put
+/// aside: it no longer counts toward ``most``, and keeps no other file waiting. Only dozens of processes can reach the
+/// limit for files that are put aside. No client waits longer than ``patience``. A file that takes longer is read all
+/// the same, so that its digest is known when its program comes back.
 final class ProgramReader {
   /// The time for which a client waits for its digest, in nanoseconds.
   static let patience: Int64 = 10_000_000_000
   /// The time after which a short file is put aside, in nanoseconds.
   static let quick: Int64 = 1_000_000_000
-  /// The niceness of the threads that read long files: half of the share of another thread (sched(7)). With 10, a
-  /// tenth, a long file is not read within ``patience`` on a busy machine. Each new connection waits for a thread that
-  /// looks its file up, so the other threads keep the daemon's own niceness.
+  /// The niceness of the threads that read long files: half of the share of another thread (sched(7)). At niceness 10,
+  /// which leaves a tenth of the share, a long file is not read within ``patience`` on a busy machine. Each new
+  /// connection waits for a thread that looks its file up, so the other threads keep the daemon's own niceness.
   static let niceness: Int32 = 3
   /// The most files that are read at a time.
   static let most = 4
   /// The most files of one user's programs that are read at a time.
   static let mostOfOne = most - 1
-  /// The most files that are put aside, each with its thread, and of these, of one user's programs.
+  /// The most files that are put aside, each with its thread: of all programs, and of one user's programs.
   static let (mostAside, mostAsideOfOne) = (64, 48)
   /// The number of files whose digests are remembered.
   private static let mostRemembered = 64
@@ -44,7 +44,7 @@ final class ProgramReader {
       (self.pid, self.uid, self.path, self.then) = (pid, uid, path, then)
     }
 
-    /// True while the client was not told.
+    /// True until the client is told the digest.
     var isAwaited: Bool { then != nil }
 
     /// Tells the client, unless it was told before.
@@ -61,14 +61,14 @@ final class ProgramReader {
     let isLong: Bool
     /// True when the file has taken so long that it is put aside if there is room.
     var isOverdue = false
-    /// True when the file counts no more among those that are read. Then only the same process waits for it: another
-    /// one may run another file that it knows by the same path.
+    /// True when the file no longer counts toward ``ProgramReader/most``. Then only the same process waits for the
+    /// file, because another process may have another file at the same path.
     var isAside = false
     var timeout: Timer.Cancel?
 
     init(_ order: Order) { (self.order, isLong) = (order, order.isLong) }
 
-    /// True if the file of an order must not be read now, because it may be this one.
+    /// True if the file of an order must not be read now, because it may be this file.
     func holdsBack(_ other: Order) -> Bool {
       guard order.uid == other.uid else { return false }
       return order.pid == other.pid || !isAside && order.path == other.path

@@ -35,7 +35,7 @@ enum SocketName {
     address.sun_family = sa_family_t(AF_UNIX)
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
     let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
-    // A path ends with its NUL; an abstract name is as long as it is.
+    // A path ends with its NUL; an abstract name has no terminator.
     let count = start + name.count + (name.first == 0 ? 0 : 1)
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     guard descriptor >= 0 else { return nil }

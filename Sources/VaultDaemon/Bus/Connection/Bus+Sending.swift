@@ -30,10 +30,10 @@ extension Bus {
     unsafe send(message)
   }
 
-  /// Sends a message that was made for this connection; drops a message of an earlier one.
+  /// Sends a message that was made for this connection; drops a message that was made for an earlier connection.
   func send(_ message: OpaquePointer) {
     guard let connection = unsafe connection, unsafe sd_bus_message_get_bus(message) == connection else { return }
-    // This fails only when the connection is about to be lost, or for what no caller can get.
+    // This fails only when the connection is about to be lost, or for a message that could not be delivered.
     _ = unsafe sd_bus_send(connection, message, nil)
     sent()
   }

@@ -21,7 +21,7 @@ internal import VaultService
   private let ownAddress: BusAddress?
   /// The files that come with messages.
   let files: GivenFiles
-  /// A bus that the daemon joined because it was asked to, until that connection ends.
+  /// The bus that the daemon was asked to join; nil once the connection to that bus has ended.
   private var joined: Joining?
   private let takesDescriptors: Bool
   private let loop: any EventLoop
@@ -237,7 +237,7 @@ internal import VaultService
       { unsafe sd_bus_set_address(connection, address.text) },
       { unsafe sd_bus_set_bus_client(connection, 1) },
       { unsafe sd_bus_negotiate_fds(connection, self.takesDescriptors ? 1 : 0) },
-      // A bus that is to be joined is there.
+      // A bus that is to be joined must exist already, so nothing waits for its socket.
       { unsafe sd_bus_set_watch_bind(connection, self.joined == nil ? 1 : 0) },
       { unsafe sd_bus_start(connection) },
     ]

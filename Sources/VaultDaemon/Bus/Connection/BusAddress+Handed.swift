@@ -3,7 +3,7 @@ internal import Glibc
 internal import VaultBytes
 internal import VaultService
 
-// Addresses that another process hands over, and that are not trusted as one from the daemon's own environment is.
+// Addresses that another process hands over. They are trusted less than an address from the daemon's own environment.
 extension BusAddress {
   /// The longest such address, in bytes.
   static let longest = 512
@@ -21,7 +21,7 @@ extension BusAddress {
 
   /// Checks that a process of this user listens at the address.
   ///
-  /// - Throws: the refusal of an address at which nobody listens, or somebody else.
+  /// - Throws: the refusal of an address at which nobody or another user listens.
   func checkListener() throws(Refusal) {
     guard let name = socketName, let descriptor = SocketName.connected(to: name) else {
       throw .misconfigured("no bus listens at \(text)")

@@ -16,8 +16,8 @@ protocol BusPart: AnyObject {
   // Owned by this object while there is a connection; the slot holds an unowned pointer to this object.
   private var slot: OpaquePointer?
 
-  /// - Parameter refused: runs when the bus refuses the rule, of which it allows a connection only so many. Without it,
-  ///   the connection ends then.
+  /// - Parameter refused: runs when the bus refuses the rule, because a connection may have only so many rules. Without
+  ///   this closure, a refusal ends the connection.
   init(_ rule: String, refused: (() -> Void)? = nil, _ handler: @escaping (BusMessage) -> Void) {
     self.rule = rule
     self.handler = handler
@@ -46,7 +46,7 @@ protocol BusPart: AnyObject {
   /// Takes the answer of the bus, or of somebody else: anyone can answer in place of the bus.
   private func take(_ answer: BusMessage) {
     guard answer.isOfDriver else {
-      // The true answer comes to nobody now.
+      // This answer took the place of the true one, so the bus is asked again.
       guard let connection = unsafe sd_bus_message_get_bus(answer.message) else { return }
       remove()
       return unsafe install(on: connection)

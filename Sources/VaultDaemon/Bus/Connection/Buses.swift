@@ -17,7 +17,7 @@ struct Buses {
       try Bus(
         name, at: address, on: loop, watcher: watcher, clock: clock, log: log, takesDescriptors: takesDescriptors)
     }
-    // The system bus gives the inhibitor of logind, which is a descriptor.
+    // The system bus must pass on descriptors, because the inhibitor of logind is one.
     let address = BusAddress.system(environment)
     system = address == nil ? nil : try bus("system", address)
     session = isSystem ? nil : try bus("session", .session(environment), takesDescriptors: openFiles.takesDescriptors)

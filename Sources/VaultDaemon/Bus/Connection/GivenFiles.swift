@@ -5,15 +5,15 @@ internal import VaultService
 
 /// The files that other programs pass over a bus, and the threads that may have to wait for them.
 ///
-/// To close a file, or to write to it, may take for ever, if the program that passed it wants that: it may serve the
-/// file's file system itself. So nothing of it is done on the loop. sd-bus gets placeholders of the files, see
-/// given_files.h.
+/// To close a file, or to write to it, may take for ever, because the program that passed the file may serve the file's
+/// file system. So neither is done on the loop. sd-bus gets placeholders of the files, see given_files.h.
 @safe final class GivenFiles {
   /// The most threads. A file that never answers keeps one of them for ever.
   private static let mostThreads = 4
-  /// The most files that wait to be closed. Beyond it no further ones are taken.
+  /// The most files that wait to be closed. Beyond this number, no further files are taken.
   private static let mostClosing = Int(VAULT_GIVEN_MOST)
-  /// The most descriptors for files that wait and those of one message, each with its placeholder.
+  /// The most descriptors: for the files that wait to be closed and the files of one message, each with its
+  /// placeholder.
   static let mostDescriptors = 2 * Int(VAULT_GIVEN_MOST + VAULT_GIVEN_AT_ONCE)
 
   private let loop: any EventLoop
@@ -24,7 +24,7 @@ internal import VaultService
   private var waiting: [(WorkerThread) -> Void] = []
   /// The number of files that are not closed yet.
   private var closing = 0
-  /// The number of those who expect a file.
+  /// The number of callers that expect a file.
   private var expecting = 0
 
   /// - Parameter loop: the loop of the bus.
@@ -37,7 +37,7 @@ internal import VaultService
   // A file of a message that somebody still keeps stays open. Only tests end a bus before the process ends.
   deinit { unsafe vault_given_free(register) }
 
-  /// Keeps the files of this socket apart from now on; -1 stands for none.
+  /// Keeps apart the files that come through this socket from now on; -1 stands for no socket.
   func watch(_ socket: Int32) { unsafe vault_given_watch(register, socket) }
 
   /// Takes files from now on. While nobody expects any, the messages that carry some are dropped.
@@ -56,7 +56,7 @@ internal import VaultService
     while case let file = unsafe vault_given_left(register), file >= 0 { close(file) }
   }
 
-  /// Closes a file, and runs `then` afterwards, or at once if all threads wait for others.
+  /// Closes a file, and runs `then` afterwards, or at once if all threads are busy.
   func close(_ file: Int32, then: @escaping () -> Void = {}) {
     accept(expecting, closing + 1)
     let waits = !idle.isEmpty || threads < Self.mostThreads

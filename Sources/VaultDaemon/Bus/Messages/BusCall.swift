@@ -21,9 +21,9 @@ struct BusMethod {
 
 /// A call that waits for its reply. It ends once: with the reply, at the time limit, or with the connection.
 ///
-/// A bus for a user's session passes on replies that nobody waits for, and sd-bus takes whatever message has the number
-/// of a call for its reply. So the number of each call is random, which nobody can guess before the call is sent, and
-/// the sender of the reply is checked.
+/// A session bus passes on replies that nobody waits for, and sd-bus takes any message with a call's number for the
+/// reply to that call. So each call has a random number, which nobody can guess before the call is sent, and the sender
+/// of the reply is checked.
 @safe final class BusCall {
   private var then: ((Result<BusMessage, BusError>) -> Void)?
   // Owned by this object until the call ends. The slot holds an unowned pointer to this object, so this object releases
@@ -77,13 +77,13 @@ struct BusMethod {
       }, Unmanaged.passUnretained(self).toOpaque(), time)
   }
 
-  /// The numbers of calls. sd-bus numbers its other messages from the largest so far, and must not come to the end of
-  /// 32 bits.
+  /// The numbers of calls. sd-bus numbers its other messages upward from the largest number so far, which must stay
+  /// within 32 bits.
   private static let numbers: ClosedRange<UInt32> = 1 << 20...1 << 31
 
   private func take(_ reply: BusMessage) {
     guard isAnswer(reply) else {
-      // The true answer comes to nobody now.
+      // This answer took the place of the true one, which is lost.
       unsafe sd_bus_slot_unref(slot)
       unsafe slot = nil
       if destination == BusMethod.Object.driver.destination { return again() }

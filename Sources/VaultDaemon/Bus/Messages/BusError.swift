@@ -12,7 +12,7 @@ struct BusError: Error, Equatable, CustomStringConvertible {
   /// The call was dropped, and nobody will answer it.
   static let failed = BusError(name: "org.freedesktop.DBus.Error.Failed", text: "the call failed")
 
-  /// Nobody may know or do this.
+  /// The caller may not know or do this.
   static func denied(_ text: String) -> BusError {
     BusError(name: "org.freedesktop.DBus.Error.AccessDenied", text: text)
   }

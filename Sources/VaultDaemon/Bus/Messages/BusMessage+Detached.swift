@@ -3,16 +3,17 @@ internal import Glibc
 
 // Copies without descriptors, and other walks over values of any type.
 extension BusMessage {
-  /// The bytes that each value counts beside its own: what it costs to read it.
+  /// The bytes that are counted for each value in addition to its own, for the cost of reading it.
   private static let cost = 16
 
-  /// Returns a copy of this call, and about how many bytes its values have. Nobody must have begun to read them.
+  /// Returns a copy of this call, and the approximate number of bytes in its values. No value may have been read yet.
   ///
   /// A message keeps the descriptors that came with it open for as long as it lives, even if none of its values names
-  /// them, and sd-bus does not tell whether there are any. The copy has none. It is answered in the place of the call.
+  /// them, and sd-bus does not tell whether there are any. The copy has no descriptors, and is answered in place of the
+  /// call.
   ///
-  /// A bus passes on messages of 128 MiB. sd-bus does not tell their sizes, so the values are counted, which ends at
-  /// the limit.
+  /// A bus passes on messages of 128 MiB. sd-bus does not tell the size of a message, so the bytes of its values are
+  /// counted, up to the limit.
   ///
   /// - Parameter withValues: false for a copy without the values.
   /// - Throws: ``BusError/tooMuch(_:)`` if there are more than `most` bytes; ``BusError/malformed`` if a value is a
@@ -29,8 +30,8 @@ extension BusMessage {
     return (copy, size)
   }
 
-  /// Returns about how many bytes the values of this call have, which stays as it is. Nobody must have begun to read
-  /// them.
+  /// Returns the approximate number of bytes in the values of this call, and leaves the call as it is. No value may
+  /// have been read yet.
   ///
   /// - Throws: ``BusError/tooMuch(_:)`` if there are more than `most` bytes.
   func weigh(atMost most: Int) throws(BusError) -> Int {
@@ -55,7 +56,7 @@ extension BusMessage {
     guard result >= 0, let copy = unsafe made else { return nil }
     unsafe self.init(copy)
     unsafe sd_bus_message_unref(copy)
-    // Everybody may have sent a secret, in whatever call.
+    // Any caller may have put a secret into any call.
     unsafe sd_bus_message_sensitive(copy)
     guard unsafe sd_bus_message_set_sender(copy, sd_bus_message_get_sender(message)) >= 0,
       unsafe sd_bus_message_set_expect_reply(copy, sd_bus_message_get_expect_reply(message)) >= 0

@@ -75,7 +75,7 @@ enum BusValue {
     try withBytes { bytes throws(BusError) in SecureBytes(copying: bytes) }
   }
 
-  /// Reads a descriptor, which is the message's own. On a bus it is the placeholder of a file, see ``GivenFiles``.
+  /// Reads a descriptor, which belongs to the message. On a bus it is the placeholder of a file, see ``GivenFiles``.
   func descriptor() throws(BusError) -> Int32 {
     var value: Int32 = -1
     try check(unsafe sd_bus_message_read_basic(message, Self.type("h"), &value))
@@ -86,7 +86,7 @@ enum BusValue {
 
   func objectPaths() throws(BusError) -> [String] { try array(of: "o", objectPath) }
 
-  /// Reads a dictionary of texts, in the order in which the sender wrote it. Nothing says that the keys differ.
+  /// Reads a dictionary of texts, in the order in which the sender wrote it. The same key may come twice.
   ///
   /// - Parameter most: the most entries; the error beyond it is ``BusError/tooMuch(_:)``, and no more is read.
   func pairs(most: Int) throws(BusError) -> [(key: String, value: String)] {

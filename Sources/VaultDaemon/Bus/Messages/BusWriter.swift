@@ -2,8 +2,8 @@ internal import CSystemd
 
 /// The values of a message that is being made, written from the first to the last.
 ///
-/// A value that cannot be written (a text with a NUL, a path that is none, a wrong type) makes the whole message
-/// unusable, which ``failure`` tells in the end.
+/// A value that cannot be written (a text with a NUL, an invalid object path, a wrong type) makes the whole message
+/// unusable, and ``failure`` then has the error.
 @safe final class BusWriter {
   // sd-bus counts references; this object owns one until `deinit`.
   let message: OpaquePointer

@@ -31,7 +31,8 @@ final class BusClient {
   var match: BusMatch?
   /// The connection with its process; nil while the bus is being asked for it.
   var peer: BusPeer?
-  /// Run with the peer once it is known, with nil if the connection has ended, or with the error if it is not known.
+  /// The closures that get the peer once it is known, nil if the connection has ended, or the reason why the peer stays
+  /// unknown.
   var awaiting: [(Result<BusPeer?, BusError>) -> Void] = []
   /// The calls that wait.
   var calls: CircularBuffer<(request: BusRequest, work: BusPeers.Work)> = []
@@ -50,7 +51,7 @@ final class BusClient {
 
   init(_ name: String, at place: Int) { (self.name, self.place, heard) = (name, place, place) }
 
-  /// Tells those who wait for the peer.
+  /// Passes the result to the closures that wait for the peer.
   func tell(_ result: Result<BusPeer?, BusError>) {
     let awaiting = self.awaiting
     self.awaiting = []

@@ -38,7 +38,8 @@ struct BusCredentials {
     if process == nil { throw .malformed }
   }
 
-  /// Takes hold of the process; nil if it has ended, or nothing can be known about it.
+  /// Returns the process as a caller, and a closure that returns true while the process runs; nil if the process has
+  /// ended, or nothing can be known about it.
   ///
   /// Older buses know only the process's number, as it was when the process connected. A process that took the number
   /// over before the first call cannot be told apart then. From the first call on, the start time tells the process
@@ -58,7 +59,7 @@ struct BusCredentials {
     guard let process = find() else { return nil }
     let peer = Peer(uid: uid, gid: PeerProcess.gid(of: pid) ?? .max, pid: pid)
     var caller = Caller(peer, process, groups: groups, clients.known)
-    // Otherwise nothing is known about the process.
+    // A caller without this start time is a process about which nothing is known.
     guard caller.started == started else { return nil }
     caller.door = door
     return (caller, { find() != nil })

@@ -25,8 +25,7 @@ struct BusInterface {
     /// Writes the value of the property of the object with this path, as the peer sees it. An error that this throws
     /// is the answer, also to a question for all properties.
     let get: (String, BusPeer, BusWriter) throws(BusError) -> Void
-    /// Takes a new value, which is the next in the message; nil for a property that nobody sets. The answer has no
-    /// values.
+    /// Takes a new value, which is the next in the message; nil for a read-only property. The answer has no values.
     let set: ((BusRequest, BusPeer) throws(BusError) -> Void)?
     /// True if the property can be read only from the interface that ``BusInterface/load`` passes on.
     let isLoaded: Bool
@@ -40,7 +39,7 @@ struct BusInterface {
     }
   }
 
-  /// A signal, for those who ask what there is.
+  /// A signal, as introspection describes it.
   struct Signal {
     let name: String
     let carries: Arguments
@@ -53,7 +52,7 @@ struct BusInterface {
   let properties: [Property]
   let signals: [Signal]
   /// Collects what the properties of the called object need before they can be read, and passes on the interface with
-  /// such properties; nil if the properties can be read at once.
+  /// properties that can then be read; nil if the properties can be read at once.
   var load: ((BusRequest, BusPeer, @escaping (Result<BusInterface, BusError>) -> Void) -> Void)?
 
   init(_ name: String, methods: [Method] = [], properties: [Property] = [], signals: [Signal] = []) {

@@ -1,6 +1,6 @@
-/// The description of an object for those who ask what it has (D-Bus specification, "Introspection Data Format").
+/// The description of an object for introspection (D-Bus specification, "Introspection Data Format").
 ///
-/// It names no objects below, of which there may be many, and which are not everybody's to know.
+/// It does not name the objects below, because there may be many, and not everybody may know them.
 enum BusIntrospection {
   static let interface = "org.freedesktop.DBus.Introspectable"
 

@@ -4,12 +4,13 @@ internal import VaultService
 
 /// The objects that this daemon serves at one path of a bus and everywhere below it.
 ///
-/// sd-bus has tables of methods and properties for that, but it asks for properties at once, and here a peer must be
-/// known first. So this takes the calls as they come, and leaves to sd-bus the errors for what does not exist.
+/// sd-bus has tables of methods and properties for that purpose, but it wants the value of a property at once, and here
+/// the caller must be known first. So this class takes all calls itself, and leaves only the errors for missing methods
+/// to sd-bus.
 @safe final class BusObjects: BusPart {
-  /// Returns the interfaces of the object with this path; nil if there is none. It may throw the answer for a path of
-  /// which that is not to be told. It is asked before anybody knows who calls, so a call whose answer depends on the
-  /// caller is left to the method.
+  /// Returns the interfaces of the object with this path; nil if there is none. It may throw the answer for a path
+  /// whose existence is not to be told. It is asked before anybody knows who calls, so a call whose answer depends on
+  /// the caller is left to the method.
   typealias Find = (String) throws(BusError) -> [BusInterface]?
 
   /// The most bytes of a call, about as many as a frame of the socket for clients may have.
@@ -21,8 +22,8 @@ internal import VaultService
   private let peers: BusPeers
   private let find: Find
   private weak var bus: Bus?
-  /// Returns true for a call that needs the descriptors that came with it; it may throw the answer. It is asked before
-  /// anybody knows who calls, and a program keeps open what others send it, so it must look at the sender. Set once.
+  /// Returns true for a call that needs the descriptors that came with it; it may throw the answer. It runs before the
+  /// caller is known, and the descriptors of any program would stay open here, so it must check the sender. Set once.
   var keepsDescriptors: (BusMessage) throws(BusError) -> Bool = { _ in false }
   // Owned by this object while there is a connection; the slot holds an unowned pointer to this object.
   private var slot: OpaquePointer?
@@ -31,7 +32,7 @@ internal import VaultService
   ///
   /// - Parameters:
   ///   - prefix: the path at and below which there are objects.
-  ///   - peers: the peers that are asked for, of the same bus.
+  ///   - peers: the callers on the same bus.
   init(under prefix: String, on bus: Bus, for peers: BusPeers, find: @escaping Find) {
     (self.prefix, self.bus, self.peers, self.find) = (prefix, bus, peers, find)
     bus.add(self)
@@ -40,12 +41,12 @@ internal import VaultService
   deinit { remove() }
 
   func install(on connection: OpaquePointer) {
-    // This fails only for a path that is none, or that is served already.
+    // This fails only for an invalid path, and for a path that is served already.
     unsafe sd_bus_add_fallback(
       connection, &slot, prefix,
       { message, objects, _ in
         guard let message = unsafe message, let objects = unsafe objects else { return 0 }
-        // Everybody may have sent a secret, in whatever call.
+        // Any caller may have put a secret into any call.
         unsafe sd_bus_message_sensitive(message)
         defer { Stack.wipeRegisters() }
         return unsafe Unmanaged<BusObjects>.fromOpaque(objects).takeUnretainedValue().take(BusMessage(message)) ? 1 : 0
@@ -57,10 +58,10 @@ internal import VaultService
     unsafe slot = nil
   }
 
-  /// Tells one peer that properties of an object have changed, with their values, if it keeps properties.
+  /// Tells one peer that properties of an object have changed, with their values, if the peer keeps properties.
   ///
-  /// The signal reaches its connection whatever it listens for. A program that reads properties one by one may not
-  /// expect it: go-keyring takes the first signal that comes for the end of its prompt.
+  /// The signal reaches the peer's connection whatever the connection listens for. A program that reads properties one
+  /// by one may not expect it: go-keyring takes the first signal that comes for the end of its prompt.
   func changed(
     _ properties: [String], of interface: BusInterface, at path: String, for peer: BusPeer
   ) throws(BusError) {
@@ -115,7 +116,7 @@ internal import VaultService
     return true
   }
 
-  /// The call as it is kept until it is answered, and about how many bytes its values have.
+  /// Returns the call as it is kept until it is answered, and the approximate number of bytes in its values.
   private func keep(_ message: BusMessage) throws(BusError) -> (BusMessage, size: Int) {
     if try keepsDescriptors(message) { return (message, try message.weigh(atMost: Self.longest)) }
     return try message.detached(atMost: Self.longest)

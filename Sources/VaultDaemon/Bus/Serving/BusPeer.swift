@@ -4,8 +4,8 @@ internal import VaultService
 final class BusPeer {
   /// The unique name of the connection, which no other gets while the bus runs.
   let name: String
-  /// The process as a caller: of the call of which a part is being made, and otherwise of no call. See
-  /// ``part(of:_:)``.
+  /// The process as a caller: the caller of the call whose part is running now, and otherwise a caller without a call.
+  /// See ``part(of:_:)``.
   private(set) var caller: Caller
   private let own: Caller
   /// The caller of the call that is begun and not answered; nil for none.
@@ -14,8 +14,8 @@ final class BusPeer {
   let line: Line
   /// False once the connection has ended, or the bus.
   private(set) var isHere = true
-  /// True once the connection has asked for all properties of an object, as those do that keep them and follow their
-  /// changes.
+  /// True once the connection has asked for all properties of an object, as programs do that keep the properties and
+  /// follow their changes.
   var keepsProperties = false
   private let runs: () -> Bool
   private var endings: [Int: () -> Void] = [:]
@@ -28,7 +28,7 @@ final class BusPeer {
 
   // MARK: Calls
 
-  /// The caller of a new call. What is recorded as of this caller is recorded of that call alone.
+  /// Returns the caller of a new call. Whatever is recorded for this caller belongs to that call alone.
   func callerOfCall() -> Caller { own.forCall() }
 
   /// Begins a call; the former one has ended.
@@ -36,8 +36,8 @@ final class BusPeer {
 
   func endCall() { call = nil }
 
-  /// Makes a part of a call. Between the parts, the connection's prompts and searches go on, and others tell it
-  /// something, which is no part of the call.
+  /// Runs a part of a call, with the call's caller as ``caller``. Work between the parts does not belong to the call:
+  /// the connection's prompts and searches continue, and signals are sent to it.
   func part<E: Error>(of call: Caller, _ body: () throws(E) -> Void) throws(E) {
     let outer = caller
     caller = call
@@ -56,16 +56,16 @@ final class BusPeer {
 
   // MARK: The end
 
-  /// True while the process runs that made the connection. Without it, the connection has no authority.
+  /// True while the process that made the connection runs. Without it, the connection has no authority.
   var isRunning: Bool { isHere && runs() }
 
   /// True when something is kept for the connection until it ends.
   var isKept: Bool { !endings.isEmpty }
 
   /// Runs `ending` once the connection has ended. Until then it is not forgotten to make room for others, unless its
-  /// process has most of all connections.
+  /// process has the most connections.
   ///
-  /// - Returns: takes this back.
+  /// - Returns: a closure that drops `ending` without running it.
   @discardableResult
   func onEnd(_ ending: @escaping () -> Void) -> () -> Void {
     guard isHere else {

@@ -1,32 +1,35 @@
 internal import VaultService
 
-/// The room for connections of a bus and for their calls, and who gives way to others. The holder that has most gives
-/// way first, as in ``Room``: a process, or a confined subject with all its processes.
+/// The room for the connections of a bus and for their calls, and the order in which they give way. The holder that has
+/// the most gives way first, as in ``Room``. A holder is a process, or a confined subject with all its processes.
 extension BusPeers {
   // MARK: Holders
 
-  /// Those who have one share of what there is room for: a confined subject with all its processes, or else a process.
+  /// Returns the holder to which a peer belongs, and which has one share of the room: the confined subject of the peer,
+  /// or else its process.
   func holder(of peer: BusPeer) -> AnyHashable {
     // All connections of a process have the same line.
     confinement(peer.caller).map { AnyHashable($0) } ?? AnyHashable(ObjectIdentifier(peer.line))
   }
 
-  /// Those who have one share with a connection; a connection whose process is not known yet has one of its own.
+  /// Returns the holder to which a connection belongs; a connection whose process is not known yet is a holder by
+  /// itself.
   private func holder(of client: BusClient) -> AnyHashable {
     client.peer.map { holder(of: $0) } ?? AnyHashable(ObjectIdentifier(client))
   }
 
   // MARK: Connections
 
-  /// The connection that gives way to another one: the one that was heard first among those for which nothing is kept,
-  /// because it is asked about again at its next call; or else the first of the holder that has most, as in ``Room``.
-  /// Nil if no holder has more than one: then the newcomer is refused.
+  /// The connection that gives way to a new one. Of the connections for which nothing is kept, it is the one that has
+  /// been silent longest, because the bus can be asked about it again at its next call. If there is none, it is the
+  /// first connection of the holder that has the most, as in ``Room``. Nil if no holder has more than one connection;
+  /// the newcomer is then refused.
   var leaving: BusClient? {
     let idle = known.values.filter { $0.isAtRest && $0.peer?.isKept == false }
     if let first = idle.min(by: { $0.heard < $1.heard }) { return first }
     let guests = known.values.map { client in
-      // Those that are not known yet are one holder, of which the latest gives way: the others' first calls wait
-      // already.
+      // All connections that are not known yet are one holder. The latest of them gives way, because the first calls of
+      // the others have waited longer.
       Room.Guest(
         id: ObjectIdentifier(client), process: client.peer.map { holder(of: $0) },
         standing: client.isAtRest ? .idle : .waiting, heard: client.peer == nil ? -client.heard : client.heard)
@@ -54,8 +57,8 @@ extension BusPeers {
     }
   }
 
-  /// Makes room for a call among those that are not answered yet: the holder with most of them loses the latest of
-  /// those that wait. False if that is the one that calls, or if it has begun all of its own.
+  /// Makes room for a new call among the calls that are not answered yet: the holder that has the most loses its latest
+  /// waiting calls. False if no call waits, or if no other holder has more than the caller.
   private func makeRoom(for new: BusClient.Load, of client: BusClient) -> Bool {
     while true {
       let all = load + new
@@ -63,7 +66,7 @@ extension BusPeers {
       let isLong = all.bytes > limits.bytes.ofAll
       func weight(_ client: BusClient) -> Int { isLong ? client.load.bytes : client.load.calls }
       func weight(_ clients: [BusClient]) -> Int { clients.reduce(0) { $0 + weight($1) } }
-      // Nothing can be taken from those whose calls are all begun.
+      // A holder whose calls are all begun has none to lose.
       let most = known.values.ofHolderWithMost(holder(of:)) { clients in
         clients.contains { !$0.calls.isEmpty } ? weight(clients) : 0
       }
@@ -71,7 +74,7 @@ extension BusPeers {
       guard most.contains(where: { !$0.calls.isEmpty }),
         weight(most) > weight(known.values.filter { holder(of: $0) == own })
       else { return false }
-      // Once they have come to the half of their share, so that this is not done for each call.
+      // The holder loses half of its load at once, so that this is not done for each new call.
       let enough = max(1, weight(most) / 2)
       var (given, leaving): (Int, [(BusRequest, BusClient)]) = (0, [])
       for client in most.sorted(by: { weight($0) > weight($1) }) {
@@ -81,7 +84,7 @@ extension BusPeers {
         }
       }
       let error = BusError.tooMuch("too many calls wait")
-      // The entries of all are written together.
+      // The log entries of all lost calls are written together.
       for (request, client) in leaving { note(request, of: client, error) }
       for (request, _) in leaving { request.fail(error) }
     }
@@ -100,7 +103,7 @@ extension BusPeers {
     return false
   }
 
-  /// Notes that the long call of a connection is answered, and has those that wait for it begun.
+  /// Notes that the long call of a connection is answered, and lets the connections that wait for its end go on.
   func endLong(_ client: BusClient) {
     client.begun = 0
     begun.removeAll { $0 === client }

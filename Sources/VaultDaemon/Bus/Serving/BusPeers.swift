@@ -4,10 +4,10 @@ internal import VaultService
 
 /// The connections of a bus that call this daemon.
 ///
-/// A bus tells only the unique name of a caller. Its process is asked of the bus at the first call, and the calls of
-/// that name wait until the answer is there, in their order. Each name is watched by a match rule of its own, so that
-/// nothing wakes the daemon up when other programs come and go. A bus that goes away takes all its names with it: the
-/// next one gives the same names to others.
+/// A bus tells only the unique name of a caller. At the first call of a name, the bus is asked for the caller's
+/// process, and the calls of that name wait for the answer, in their order. Each name is watched by a match rule of its
+/// own, so that nothing wakes the daemon up when other programs come and go. A bus that goes away takes all its names
+/// with it: the next one gives the same names to others.
 final class BusPeers {
   /// Answers a call, whose caller is known now.
   typealias Work = (BusRequest, BusPeer) throws(BusError) -> Void
@@ -20,9 +20,9 @@ final class BusPeers {
     /// The most bytes of calls that are not answered yet.
     var bytes = (ofOne: Room.pendingBytes, ofAll: 4 * Room.pendingBytes)
     /// The most bytes of long calls that are begun and not answered yet, of one holder and of all. Such a call takes
-    /// several times its bytes while it is answered. Others of its kind wait, where they can give way to others.
+    /// several times its bytes while it is answered. Other long calls wait meanwhile, and may give way while they wait.
     var begun = (ofOne: Room.pendingBytes / 2, ofAll: Room.pendingBytes)
-    /// The bytes from which on a call is long.
+    /// The number of bytes from which a call is long.
     var long = 64 << 10
     /// The most calls that keep descriptors open and are not answered yet.
     var withDescriptors = 16
@@ -43,15 +43,15 @@ final class BusPeers {
   var begin: (BusRequest, BusPeer) throws(BusError) -> Void = { _, _ in }
   /// Called with each call of a known caller that is refused before it is begun. Set once.
   var refuses: (BusRequest, BusPeer, BusError) -> Void = { _, _, _ in }
-  /// Returns the cost of a call: an answer may be given at once although the turn is over. A long call has a turn of
-  /// its own in any case. Set once.
+  /// Returns the cost of a call. A call that costs no more than an answer may be answered at once although the turn is
+  /// over. A long call always has a turn of its own. Set once.
   var cost: (BusRequest) -> CallCost = { _ in .answer }
   /// Returns false if nothing can be decided about a peer now, and then runs the closure once that is possible. Set
   /// once.
   var canDecide: (BusPeer, @escaping () -> Void) -> Bool = { _, _ in true }
 
   /// Returns the subject to which a caller is confined; nil for a caller that is not confined. All processes of a
-  /// subject have one share of what there is room for. Set once.
+  /// subject have one share of the room. Set once.
   var confinement: (Caller) -> String? = { _ in nil }
 
   /// - Parameters:
@@ -86,9 +86,9 @@ final class BusPeers {
     if let peer = known[name]?.peer { turns.charge(peer.line, since: began) }
   }
 
-  /// Lets the calls go that wait and that `isMeant` picks out, and answers them with an error.
+  /// Releases the waiting calls that `isMeant` picks, and answers them with an error.
   ///
-  /// - Parameter later: runs what answers them.
+  /// - Parameter later: runs the closure that sends the answers.
   func refuse(
     _ error: BusError, later: (@escaping () -> Void) -> Void = { $0() }, _ isMeant: (BusRequest) -> Bool
   ) {
@@ -106,7 +106,7 @@ final class BusPeers {
     later { for request in refused { request.fail(error) } }
   }
 
-  /// True for a call whose values have so many bytes that each part of what is done for it takes long.
+  /// True for a call with so many bytes that each step of the work for the call takes long.
   func isLong(_ request: BusRequest) -> Bool { request.size >= limits.long }
 
   /// Has a call answered now, in a later turn, or when its caller is known.
@@ -151,7 +151,7 @@ final class BusPeers {
   /// True if the next call of a connection can be answered now; otherwise it is answered later.
   private func mayAnswer(_ client: BusClient, _ peer: BusPeer, _ request: BusRequest) -> Bool {
     guard !client.isAnswering, !client.isUndecided, mayBegin(request, of: client, for: peer) else { return false }
-    // This may become possible at once.
+    // The closure may run at once, so the flag is set before.
     client.isUndecided = true
     let isDecidable = canDecide(peer) { [weak self, weak client] in
       guard let self, let client else { return }
@@ -213,7 +213,7 @@ final class BusPeers {
       if owner == nil, let client { self?.end(client) }
     }
     client.match = match
-    // The rule stands before the question: whoever ends after the answer is seen to end.
+    // The rule is added before the bus is asked, so that the end of a connection after the answer is noticed.
     bus.add(match)
     let ask = BusMethod.Object.driver.method("GetConnectionCredentials")
     bus.call(ask, [.string(name)], starts: false) { [weak self, weak client] result in

@@ -2,7 +2,7 @@
 enum BusProperties {
   static let interface = "org.freedesktop.DBus.Properties"
 
-  /// A call whose caller is to be known first.
+  /// A call whose caller must be known before the call is answered.
   struct Call {
     /// The types of the answer's values.
     let answer: String

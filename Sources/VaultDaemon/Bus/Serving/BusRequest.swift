@@ -14,19 +14,21 @@ internal import VaultService
   let sender: String
   /// The types of the answer's values.
   let answer: String
-  /// About how many bytes the values of the call have.
+  /// The approximate number of bytes in the values of the call.
   let size: Int
-  /// The error that answers the call, if it has none of the forms that are served. It is recorded like others.
+  /// The error that answers a call of a form that is not served; nil for other calls. The error is recorded like
+  /// others.
   let fault: BusError?
-  /// True if the call keeps descriptors open that came with it.
+  /// True if the call keeps open the descriptors that came with it.
   let hasDescriptors: Bool
   private(set) weak var bus: Bus?
-  /// The connection that makes the call, and the caller as which it does; nil until the call is begun.
+  /// The connection that makes the call, and the caller of the call; nil until the call is begun.
   private var maker: (peer: BusPeer, caller: Caller)?
   private(set) var isAnswered = false
   /// True if the answer was an error.
   private(set) var hasFailed = false
-  /// Called right before the answer is sent, with its error if it is one; returns the error to send instead.
+  /// Called right before the answer is sent, with the error if the answer is one; returns an error to send instead, or
+  /// nil.
   var pass: (BusError?) -> BusError? = { _ in nil }
   /// Called once, when the call was answered or given up.
   var answered: () -> Void = {}
@@ -42,14 +44,15 @@ internal import VaultService
 
   deinit { if !isAnswered { fail(.failed) } }
 
-  /// Begins the call, which a connection makes.
+  /// Begins the call as a call of `peer`.
   func begin(for peer: BusPeer) {
     let caller = peer.callerOfCall()
     maker = (peer, caller)
     peer.begin(caller)
   }
 
-  /// Makes a part of the call. Whatever is done for a call is done in its parts, which may come in several turns.
+  /// Runs a part of the call with the call's own caller. All work for a call is done in such parts, in one turn or in
+  /// several.
   func part<E: Error>(_ body: () throws(E) -> Void) throws(E) {
     guard let maker else { return try body() }
     try maker.peer.part(of: maker.caller, body)

@@ -26,8 +26,8 @@ internal import CSystemd
 }
 
 extension BusRequest {
-  /// Lets the call go, so that nothing of it stays in memory, no descriptor of it open, and the next calls of its
-  /// client are answered meanwhile. Nobody answers the call unless the result is sent.
+  /// Lets the call go, so that nothing of it stays in memory, none of its descriptors stays open, and the next calls of
+  /// its client are answered meanwhile. The call stays unanswered until the result is sent.
   ///
   /// - Returns: nil if the call was answered with an error instead.
   func answerLater() -> LateAnswer? {

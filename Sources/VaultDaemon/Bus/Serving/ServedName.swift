@@ -2,7 +2,7 @@ internal import NIOCore
 
 /// A well-known name on a bus under which this daemon serves.
 ///
-/// The name is asked for at once or not at all: in a queue, it would become this daemon's in the moment in which its
+/// The name is asked for at once or not at all: from a queue, this daemon would get the name at the moment when its
 /// owner leaves. A bus that comes back is asked for the name anew.
 final class ServedName {
   enum State: Equatable {

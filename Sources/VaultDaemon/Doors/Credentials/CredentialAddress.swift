@@ -5,7 +5,7 @@ internal import VaultModel
 /// The address that a service manager gives its own socket when it connects for a credential. It names the unit and the
 /// credential.
 ///
-/// systemd.exec(5), `LoadCredential=`: an abstract address, made of a NUL, `HEX/unit/UNIT/ID`. Any process can make
+/// systemd.exec(5), `LoadCredential=`: an abstract address, made of a NUL and `HEX/unit/UNIT/ID`. Any process can make
 /// one.
 struct CredentialAddress: Equatable {
   let unit: String

@@ -98,8 +98,8 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler, Client {
 
   // MARK: The answer
 
-  /// Sends the credential now, or as soon as the vault can give it. The wait ends when the service manager gives up, so
-  /// that a unit may wait to start until somebody has unlocked the vault.
+  /// Sends the credential now, or as soon as the vault can give it. Only the service manager limits the wait, so that a
+  /// unit may wait to start until somebody has unlocked the vault.
   private func ask() {
     guard let asker, let address = asker.address else { return }
     let about = AskedCall.About(.get, detail: Items.detail(address.id, of: address.unit))

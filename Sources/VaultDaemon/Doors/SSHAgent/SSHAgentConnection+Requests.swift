@@ -131,8 +131,8 @@ extension SSHAgentConnection {
     return door.keys.answer(listing) { keys in Self.answer(keys, and: []) }
   }
 
-  /// Makes the list of `keys` and `others`. If not all fit, the others keep their places, and of `keys` those are
-  /// listed whose names come first, so that the user decides which ones.
+  /// Makes the list of `keys` and `others`. If not all fit, all of `others` are listed, and of `keys` the ones whose
+  /// names come first, so that the user can choose them by name.
   private static func answer(_ keys: [SSHKeys.Key], and others: [AgentReply.Identity]) -> SSHKeys.Answer {
     var listed = keys.map { AgentReply.Identity(key: $0.blob, comment: $0.name.text) }
     if AgentReply.fitting(listed, before: others) < listed.count {

@@ -59,8 +59,8 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient 
   // MARK: Requests
 
   /// The number of requests handled in one go, so that a client that sends many cannot keep the loop from other
-  /// clients, not even from clients of the same user. If a client could fill a whole turn with its requests, it would
-  /// take as much time in one go as many pieces of work of other clients.
+  /// clients, even those of the same user. If a client could fill a whole turn with its requests, it would take as much
+  /// time in one go as many pieces of work of other clients.
   private static let slice = 8
 
   /// Takes bytes that the client has sent.

@@ -6,7 +6,8 @@ struct AskedPaths: Equatable {
     let target: KeyringTarget
     /// The path as the client wrote it.
     let text: String
-    /// The sealed path of a shared item, for which its collection stands until that path can be opened.
+    /// The sealed path of a shared item. Until it can be opened, `target` and `text` name the collection instead of the
+    /// item.
     var sealed: [UInt8]?
   }
 
@@ -15,13 +16,14 @@ struct AskedPaths: Equatable {
 
   /// The paths of what the client lacks.
   var lacking: [Path] = []
-  /// The paths of what is not there, which may come.
+  /// The paths of objects that do not exist, but may be made later.
   var absent: [Path] = []
   /// The paths of what was served when the client asked. The end of the prompt lists them, too: libsecret reads only
-  /// one of both lists.
+  /// one of the two lists.
   var served: [Path] = []
 
-  /// True if some of the paths are sealed. Only the next daemon has such paths, and takes all that it has for lacking.
+  /// True if some of the paths are sealed. Only a daemon that has taken up an earlier prompt has such paths, and it
+  /// treats all paths of that prompt as lacking.
   var isSealed: Bool { lacking.contains { $0.sealed != nil } }
 
   var count: Int { lacking.count + absent.count + served.count }
@@ -38,7 +40,7 @@ struct AskedPaths: Equatable {
     self[keyPath: kind].append(Path(target: target, text: text, sealed: sealed))
   }
 
-  /// Drops what is more than a number of paths, last what is lacking.
+  /// Drops the paths beyond `most`: first served ones, then absent ones, and lacking ones last.
   mutating func shorten(to most: Int) {
     lacking = Array(lacking.prefix(most))
     absent = Array(absent.prefix(most - lacking.count))

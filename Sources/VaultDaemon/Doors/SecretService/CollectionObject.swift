@@ -88,7 +88,7 @@ extension SecretServiceDoor {
       }
       step(search, of: request, peer) { [signals] hits in
         if let count = try? hits.get().count { signals.listRead(of: collection, by: peer, count: count) }
-        // A lock may have overtaken the search, or the store fails to tell the items.
+        // A lock may have overtaken the search, or the store has failed to list the items.
         if case .failure(let error) = hits, error.hidesItems { return then(.success([])) }
         then(hits.map { $0.map { SecretPath.item($0.path).text } })
       }
@@ -113,7 +113,7 @@ extension SecretServiceDoor {
     }
   }
 
-  /// Answers a removal that cannot go on now. If the client lacks something for it, a prompt goes on with it.
+  /// Answers a removal that cannot continue now. If the client lacks something for the removal, a prompt continues it.
   private func stop(
     removalOf collection: CollectionID, _ fault: KeyringFault, _ request: BusRequest, _ peer: BusPeer
   ) throws(BusError) {

@@ -3,9 +3,9 @@ internal import VaultBytes
 internal import VaultService
 
 /// The prompts for unlocks that clients have begun, in a file of mode 0600 beside the socket, so that the next daemon
-/// ends them once the vault is unlocked: some clients wait through a restart. It has paths and processes, and nothing
-/// that tells a label, an attribute or the name of an item. Of a search that waits, and of the path of a shared item,
-/// it has what only the vault's key opens.
+/// ends them once the vault is unlocked: some clients wait through a restart. The file has paths and processes, and
+/// nothing that tells a label, an attribute or the name of an item. A search that waits, and the path of a shared item,
+/// are sealed there, and only the vault's key opens them.
 ///
 /// A unique name means the same connection only on the same bus, so the file counts only for the bus that it names.
 final class KeptPrompts {
@@ -24,13 +24,13 @@ final class KeptPrompts {
   struct Path: Equatable {
     /// The path as the client wrote it.
     let text: String
-    /// The search for whose first match the path stands, if it does.
+    /// The search whose first match the path stands for; nil for a path of an object.
     var search: KeptSearch?
-    /// The sealed path of a shared item for which this one stands, if it does.
+    /// The sealed path of the shared item that this path stands for; nil for none.
     var sealed: [UInt8]?
   }
 
-  /// The most paths of one prompt that are kept, and the most bytes of what is sealed of one, and of the file.
+  /// The most paths that are kept of one prompt, the most sealed bytes of one path, and the most bytes of the file.
   private static let (mostPaths, mostSealed, mostBytes) = (256, 4096, 1 << 20)
   /// The most prompts of the file that are taken up.
   private static let most = 1024
@@ -53,19 +53,19 @@ final class KeptPrompts {
   /// The prompts that were kept on this bus, by an earlier daemon or before the connection to the bus was lost.
   func take(on bus: String?) -> [Entry] {
     guard let bus else { return [] }
-    turn(to: bus)
+    switchBus(to: bus)
     return entries.values.sorted { $0.number < $1.number }
   }
 
   func add(_ entry: Entry, on bus: String?) {
     guard let bus else { return }
-    turn(to: bus)
+    switchBus(to: bus)
     guard entries[entry.number] != entry else { return }
     entries[entry.number] = entry
     writeLater()
   }
 
-  private func turn(to bus: String) {
+  private func switchBus(to bus: String) {
     guard bus != self.bus else { return }
     let isRead = self.bus != nil
     (self.bus, entries) = (bus, [:])
@@ -112,7 +112,7 @@ final class KeptPrompts {
     return words.joined(separator: " ") + "\n"
   }
 
-  /// The words for a search of all collections, for one of the path's own, and for the path of an item.
+  /// The words for a search of all collections, for a search of the path's own collection, and for the path of an item.
   private static let (everywhere, here, item) = ("all", "own", "item")
 
   /// The sealed bytes that are kept with a path, after the word for them; nil if there are none.

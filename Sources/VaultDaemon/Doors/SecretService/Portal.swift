@@ -4,17 +4,17 @@ internal import VaultService
 /// The door for the portal of sandboxed programs (xdg-desktop-portal): org.freedesktop.impl.portal.Secret, on the same
 /// connection and under the same name as the Secret Service.
 ///
-/// Only the owner of `org.freedesktop.portal.Desktop` is served. It alone knows which program asks.
+/// Only the owner of `org.freedesktop.portal.Desktop` is served, because only that owner knows which program asks.
 final class Portal {
   static let path = "/org/freedesktop/portal/desktop"
   private static let secretName = "org.freedesktop.impl.portal.Secret"
   private static let requestName = "org.freedesktop.impl.portal.Request"
-  /// The most calls for one program that wait. Beyond it, its oldest call ends.
+  /// The most waiting calls for one program. Beyond that number, the program's oldest call ends.
   private static let mostOfOne = 8
 
   unowned let door: SecretServiceDoor
   let timer: Timer
-  /// The most calls that wait. Beyond it, the program with most of them loses its oldest one.
+  /// The most waiting calls. Beyond that number, the program with the most calls loses its oldest one.
   private let most: Int
   private var desktop: BusName?
   private(set) var objects: BusObjects?
@@ -39,7 +39,7 @@ final class Portal {
     }
   }
 
-  /// Serves from now on, or no longer.
+  /// True while the portal is served.
   var isOn = false {
     didSet {
       if isOn, desktop == nil {

@@ -4,23 +4,22 @@ internal import VaultService
 /// A call of the portal that waits: for all that the portal lacks, and then for room in the descriptor of the program
 /// that is to get its secret.
 ///
-/// Meanwhile nothing here has the secret. It is read, which is decided and recorded, in the moment in which it can be
-/// written.
+/// Meanwhile nothing here has the secret. Only when it can be written is the read decided, recorded and done.
 final class PortalCall {
   /// The response of a portal (org.freedesktop.portal.Request).
   enum Response: UInt32 {
     case given = 0
-    /// A person, or the program itself, does not want it any more.
+    /// A person, or the program itself, does not want the secret any more.
     case cancelled = 1
     case failed = 2
   }
 
-  /// The nanoseconds for which the descriptor may have no room, and the most times that it may lose it again.
+  /// The nanoseconds for which the descriptor may have no room, and the most times that it may run out of room.
   private static let (patience, mostTries): (Int64, Int) = (10_000_000_000, 16)
 
   let handle: String
   let peer: BusPeer
-  /// The caller of the call, whose entries it has until its end.
+  /// The caller under which the entries of the call are recorded until its end.
   private let caller: Caller
   /// A number that is the same for all calls for one program, and for some others: it tells no name.
   let group: Int
@@ -34,7 +33,7 @@ final class PortalCall {
   private var prompt: KeyringPrompt?
   private var timeout: Timer.Cancel?
   private var tries = 0
-  /// True once the secret was read for the call, which is recorded then.
+  /// True once the secret was read for the call; that read has been recorded.
   private var wasRead = false
   private var isOver = false
 

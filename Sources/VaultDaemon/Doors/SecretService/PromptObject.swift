@@ -5,7 +5,7 @@ internal import VaultService
 final class ClientPrompt {
   let number: Int
   let peer: BusPeer
-  /// The task as long as it may be given once more; it tells no label.
+  /// The task for which this prompt may be given again; nil for a new collection, which always gets a new prompt.
   fileprivate let task: KeyringPrompt.Task?
   let asked: AskedPaths
   fileprivate var prompt: KeyringPrompt?
@@ -15,8 +15,8 @@ final class ClientPrompt {
     if case .makeCollection = task { self.task = nil } else { self.task = task }
   }
 
-  /// True if the client gets this prompt once more for what it asks: it has not begun it yet. A prompt that was begun
-  /// may be dismissed by the part of the client that began it, so the client gets another one, which joins the same
+  /// True if the client gets this prompt again for the same task, because it has not begun the prompt yet. The part of
+  /// the client that began a prompt may dismiss it, so the client then gets another prompt, which joins the same
   /// question.
   fileprivate func stands(for task: KeyringPrompt.Task, _ asked: AskedPaths, _ peer: BusPeer) -> Bool {
     self.peer === peer && prompt?.isBegun == false && self.task == task && self.asked == asked
@@ -52,7 +52,8 @@ extension SecretServiceDoor {
     return prompt
   }
 
-  /// The most paths of all prompts of one holder. Beyond it, a prompt has few paths. An unlock gives the others, too.
+  /// The most paths of all prompts of one holder. Beyond that number, a new prompt has only `few` paths. The unlock
+  /// also unlocks the objects whose paths were left out.
   private static let (mostOfHolder, few) = (4096, 16)
 
   /// Makes a prompt for what a client lacks. The room for its paths is looked at now, because the client's other calls
@@ -92,11 +93,11 @@ extension SecretServiceDoor {
     return client
   }
 
-  /// Begins a prompt. The next daemon takes it up if this one ends before it.
+  /// Begins a prompt. If this daemon ends before the prompt, the next daemon takes up the prompt.
   private func begin(_ client: ClientPrompt) {
     guard let prompt = client.prompt, !prompt.isBegun else { return }
     if prompt.kind == .unlock, let started = client.peer.caller.started {
-      // The next daemon looks at all of them.
+      // The next daemon checks all paths, also those that are served now.
       let all = client.asked.lacking + client.asked.absent + client.asked.served
       let paths = all.map { path in
         let search = path.target.item.flatMap { keyring.sealedSearch(at: $0, of: client.peer.caller) }
@@ -121,7 +122,7 @@ extension SecretServiceDoor {
     }
   }
 
-  /// The pauses, in seconds, before a bus that has not told who a client is is asked again.
+  /// The pauses, in seconds, before the bus is asked again who a client is.
   private static let pauses: [Int64] = [1, 4, 16, 64]
 
   private func takeUp(_ entry: KeptPrompts.Entry, _ pauses: ArraySlice<Int64>) {
@@ -132,7 +133,7 @@ extension SecretServiceDoor {
         takeUp(entry, for: peer)
       case .success: kept.remove(entry.number)
       case .failure:
-        // Each new connection takes all up again.
+        // Each new connection to the bus takes up all kept prompts again.
         guard bus.isConnected else { return }
         guard let pause = pauses.first else { return kept.remove(entry.number) }
         let id = bus.id
@@ -166,7 +167,7 @@ extension SecretServiceDoor {
     }
   }
 
-  /// The paths for which sealed ones stand, now that these can be opened. One that cannot is left out.
+  /// Returns the lacking paths with the sealed ones opened. A sealed path that cannot be opened is left out.
   private func open(_ asked: AskedPaths) -> AskedPaths {
     var opened = AskedPaths()
     for kept in asked.lacking {
@@ -184,7 +185,7 @@ extension SecretServiceDoor {
   private func completed(_ client: ClientPrompt, _ end: KeyringPrompt.End) {
     forget(client)
     guard client.peer.isHere, let kind = client.prompt?.kind else { return }
-    // Now that its sealed paths can be opened, the prompt goes on until what is there is served.
+    // Now that its sealed paths can be opened, the prompt goes on until the objects that exist are served.
     if case .unlocked = end, client.asked.isSealed {
       let asked = open(client.asked)
       turns.wait(client.peer.line) { [weak self] in

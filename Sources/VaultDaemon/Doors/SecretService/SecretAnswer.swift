@@ -7,14 +7,14 @@ internal import VaultService
 /// to others that wait: what is written is wiped, and written anew once there is room again.
 final class SecretAnswer: SecretHolder {
   private(set) var writer: BusWriter?
-  /// The number of paths that were looked at, those that were written, and the bytes of the secrets.
+  /// The number of paths that were looked at, the paths that were written, and the number of bytes of their secrets.
   var index = 0
   var written: Set<String> = []
   var count = 0
   /// True if nothing more can be read before the answer has its room.
   private var needsRoom = false
-  /// The number of times that the answer has given its room to others. Each time it may keep the next one for longer,
-  /// so that it comes to an end.
+  /// The number of times that the answer has given its room to others. After each loss, the answer may keep its next
+  /// room for longer, so that it comes to an end.
   private var losses = 0
   private static let mostLosses = 6
   private let plaintext: Plaintext
@@ -31,7 +31,7 @@ final class SecretAnswer: SecretHolder {
 
   func begin(_ writer: BusWriter) { (self.writer, index, written, count) = (writer, 0, [], 0) }
 
-  /// Lets the message go, which was sent.
+  /// Releases the message, which was sent.
   func end() {
     writer = nil
     guard let room = room.take() else { return }
@@ -44,8 +44,8 @@ final class SecretAnswer: SecretHolder {
   /// Notes that the next secret is longer than ``longest``.
   func needRoom() { needsRoom = true }
 
-  /// Gets the answer the room that it needs, if it needs some. If there is none now, this runs `goOn` once there is,
-  /// and returns true.
+  /// Reserves the room that the answer needs, if it needs any. Returns true if there is no room now; `goOn` then runs
+  /// once there is.
   func wait(for client: Plaintext.Client, _ goOn: @escaping () -> Void) -> Bool {
     guard needsRoom else { return false }
     guard plaintext.mustWait(client) else {
@@ -59,7 +59,7 @@ final class SecretAnswer: SecretHolder {
     return true
   }
 
-  /// The answer counts with the share of a process, whatever comes in the end: nobody knows that before.
+  /// Counts the answer as the whole share of a process, because nobody knows the final size of the answer yet.
   private func hold(_ client: Plaintext.Client) {
     needsRoom = false
     room = plaintext.hold(

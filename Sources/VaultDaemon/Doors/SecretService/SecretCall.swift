@@ -38,14 +38,14 @@ enum SecretCall: String, CaseIterable {
     case .createCollection: CallTerms("secret-service: CreateCollection", needs: .logUnlessLocked, entry: .first)
     case .searchService, .searchCollection:
       CallTerms("secret-service: SearchItems", needs: .logUnlessLocked, entry: .first)
-    // The calls that unlock and lock the vault need no log, as at the other doors. To the others everything is locked
-    // while no entry can be written.
+    // The calls that unlock and lock the vault need no log, as at the other doors. For all other calls, everything is
+    // locked while no entry can be written.
     case .unlock: CallTerms("secret-service: Unlock", needs: .nothing, entry: .first)
     case .lock: CallTerms("secret-service: Lock", needs: .nothing, entry: .first)
     case .prompt: CallTerms("secret-service: Prompt", needs: .nothing, entry: .ofRefusals)
     case .dismiss: CallTerms("secret-service: Dismiss", needs: .nothing, entry: .first)
     case .getSecrets: CallTerms("secret-service: GetSecrets", needs: .logUnlessLocked, entry: .first)
-    // The answer goes out while the value is lent to it. The value's own entry comes right after that.
+    // The answer is sent while the value is lent. The entry of the value comes right after that.
     case .getSecret: CallTerms("secret-service: GetSecret", needs: .logUnlessLocked, entry: .withValue)
     case .readAlias: CallTerms("secret-service: ReadAlias", needs: .nothing, entry: .ofRefusals)
     case .setAlias: CallTerms("secret-service: SetAlias", needs: .logUnlessLocked, entry: .first)

@@ -6,8 +6,9 @@ internal import VaultProcess
 ///
 /// Nothing here waits, whatever the program does with its copy of the descriptor: its flags, for example, are shared,
 /// and may change at any time. Only pipes, Unix sockets and files in memory are taken. With any other file, even a
-/// question about it may wait: for a disk, a network, or a program that serves a file system. A pipe and a file in
-/// memory have locks that their other users may keep, and to close any file may wait, so threads do both.
+/// question about it may wait: for a disk, a network, or a program that serves a file system. Another user of a pipe or
+/// of a file in memory may hold its lock, and closing any file may wait, so threads do both the writing and the
+/// closing.
 final class SecretOutlet {
   enum Outcome {
     case written
@@ -23,7 +24,7 @@ final class SecretOutlet {
     case pipe, socket, memory
   }
 
-  /// The most bytes of a secret. A pipe with any room, and a socket, take so many as a whole.
+  /// The most bytes of a secret. A pipe with any room, and a socket, take that many bytes as a whole.
   static let longest = 4096
   // Numbers of linux/fcntl.h and asm/socket.h.
   private static let (seals, domain): (Int32, Int32) = (1034, 39)
@@ -37,7 +38,7 @@ final class SecretOutlet {
   private var passed: ((Outcome) -> Void)?
   private var isPassing = false
 
-  /// Takes a descriptor over, to be closed among `files`.
+  /// Takes over a descriptor, which `files` closes in the end.
   init(_ descriptor: Int32, among files: GivenFiles) {
     (self.descriptor, self.files) = (descriptor, files)
     kind = Self.kind(of: descriptor)
@@ -59,10 +60,10 @@ final class SecretOutlet {
   private static func kind(of descriptor: Int32) -> Kind? {
     var (family, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
     if unsafe getsockopt(descriptor, SOL_SOCKET, domain, &family, &size) == 0 {
-      // The internet is no place for it.
+      // A secret is not sent over a network.
       return family == AF_UNIX ? .socket : nil
     }
-    // The kernel tells a name that it keeps. That of a file begins with a slash.
+    // The kernel returns the name from memory. The name of a file in a file system begins with a slash.
     guard let name = SymbolicLink.target(of: "/proc/self/fd/\(descriptor)") else { return nil }
     if name.hasPrefix("pipe:[") { return .pipe }
     return name.hasPrefix("/memfd:") && fcntl(descriptor, seals) >= 0 ? .memory : nil
@@ -88,8 +89,8 @@ final class SecretOutlet {
     return count < 0 && (errno == EAGAIN || errno == EINTR) ? .full : .failed
   }
 
-  /// Writes bytes through a pipe of our own. A thread that waits has nothing of them in its memory, and while write(2)
-  /// would heed the flags of the program's pipe, this heeds ours.
+  /// Writes bytes through a pipe of our own. A thread that waits then has none of the bytes in its memory. And
+  /// splice(2) heeds its own flag, while write(2) would heed the flags of the program's pipe.
   private func pass(_ bytes: UnsafeRawBufferPointer) -> Outcome {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { return .failed }

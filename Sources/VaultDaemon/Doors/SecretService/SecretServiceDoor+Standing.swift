@@ -2,7 +2,8 @@ internal import Logging
 internal import VaultModel
 internal import VaultService
 
-// The name on the bus: whether this daemon has it, who else does, and the bus that a daemon without one is given.
+// The name on the bus: whether this daemon owns it, which other program does, and the bus that is handed to a daemon
+// without one.
 extension SecretServiceDoor {
   /// The reason why this daemon must not take the name, or does not have it, and the remedy.
   struct NameProblem: Equatable {
@@ -50,8 +51,8 @@ extension SecretServiceDoor {
     }
   }
 
-  /// The reason why programs do not find this vault although the settings say so; nil if they do, or if the bus has not
-  /// answered yet.
+  /// The reason why programs do not find this vault although the settings turn the Secret Service on; nil if they find
+  /// it, or if the bus has not answered yet.
   var nameProblem: NameProblem? {
     guard isOn else { return nil }
     if let obstacle = standing.obstacle { return obstacle }
@@ -126,7 +127,7 @@ extension SecretServiceDoor {
     }
   }
 
-  /// Tells those who wait for the name of its state.
+  /// Answers the callers that wait for the name, once its state is decided.
   func tellWaiting() {
     guard !standing.waiting.isEmpty else { return }
     switch name.state {
@@ -148,9 +149,9 @@ extension SecretServiceDoor {
     for then in waiting { then(refusal) }
   }
 
-  /// The part of the door that is about its name.
+  /// The state of the door that concerns its name on the bus.
   struct Standing {
-    /// The reason not to take the name, when it was last looked for.
+    /// The reason not to take the name, as last determined.
     var obstacle: NameProblem?
     /// The other program that owns the name.
     var other: NameOwner?
@@ -158,9 +159,9 @@ extension SecretServiceDoor {
     var told: NameProblem?
     /// True once the owner of the name is followed.
     var follows = false
-    /// Those who wait for the name.
+    /// The closures that wait for the name.
     var waiting: [(Refusal?) -> Void] = []
-    /// Calls off the end of their wait.
+    /// Cancels the time limit of their wait.
     var callOff: () -> Void = {}
   }
 }

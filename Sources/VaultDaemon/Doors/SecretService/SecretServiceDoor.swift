@@ -8,9 +8,10 @@ internal import VaultSigning
 ///
 /// It turns calls on the bus into calls of the ``Keyring``, and the answers into messages. It decides nothing.
 final class SecretServiceDoor: SecretHolder {
-  /// The most sessions of one connection, and of all. Beyond the former, a connection loses its oldest one:
-  /// SecretStorage opens one for each item whose secret it gets, and closes none. Beyond the latter, the holder with
-  /// most of them loses its oldest one. Each key takes locked memory. ``KeyringPrompts`` limits the number of prompts.
+  /// The most sessions of one connection, and of all connections. At the first limit, a connection loses its oldest
+  /// session, because SecretStorage opens a session for each item whose secret it gets, and closes none. At the second
+  /// limit, the holder that has the most sessions loses its oldest one. The key of each session takes locked memory.
+  /// ``KeyringPrompts`` limits the number of prompts.
   static let (mostOfOne, most) = (128, 512)
 
   let keyring: Keyring
@@ -104,7 +105,8 @@ final class SecretServiceDoor: SecretHolder {
     request.pass = pass(of: caller)
   }
 
-  /// Lets the answer to a call out, whose caller is the call's own.
+  /// Returns a closure for ``BusRequest/pass``: it stores the entry of the call, whose own caller is `caller`, before
+  /// the answer is sent.
   private func pass(of caller: Caller) -> (BusError?) -> BusError? {
     { [audit = vault.audit] error in
       do throws(Refusal) { try audit.pass(error?.outcome, isLast: true, for: caller) } catch {
@@ -114,7 +116,7 @@ final class SecretServiceDoor: SecretHolder {
     }
   }
 
-  /// Serves from now on, or no longer. To turn on what is on asks again for a name that another program owned.
+  /// True while the door serves. Setting it to true again asks once more for a name that another program owned.
   var isOn = false {
     didSet {
       keyring.isOn = isOn
@@ -184,7 +186,7 @@ final class SecretServiceDoor: SecretHolder {
     session.release()
   }
 
-  /// Keeps a prompt until it ends, or its connection.
+  /// Keeps a prompt until the prompt or its connection ends.
   func keep(_ prompt: ClientPrompt) {
     let peer = prompt.peer
     prompts[prompt.number] = prompt
@@ -236,7 +238,7 @@ extension BusError {
     BusError(name: "org.freedesktop.DBus.Error.NotSupported", text: text)
   }
 
-  /// True if nobody can tell what there is: it is locked, or the vault itself fails.
+  /// True for an error that leaves unknown which items exist: the vault is locked, or it fails.
   var hidesItems: Bool { self == .isLocked || outcome == .failed }
 
   /// The outcome of a call that ends with this error, for the audit log.
@@ -261,7 +263,7 @@ extension BusError {
   }
 }
 
-/// Makes a call of the keyring for the bus.
+/// Runs `body`, and turns a fault of the keyring into an error for the bus.
 func asked<R>(_ body: () throws(KeyringFault) -> R) throws(BusError) -> R {
   do throws(KeyringFault) { return try body() } catch { throw BusError(error) }
 }

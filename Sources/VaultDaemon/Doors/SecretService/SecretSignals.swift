@@ -4,7 +4,8 @@ internal import VaultService
 /// Tells programs what has changed.
 ///
 /// Object paths go to everybody who listens. The values of properties differ by caller, so they go to the programs that
-/// have called here, to each as it sees them, and always with the values: libsecret ends with the news alone.
+/// have called here, to each as it sees them. The values always go along, because libsecret ends when it gets a change
+/// without them.
 final class SecretSignals {
   /// The number of items above which the list of a collection's items is told at most once in ``pause``.
   private static let many = 1000
@@ -31,7 +32,7 @@ final class SecretSignals {
 
   private unowned let door: SecretServiceDoor
   private let timer: Timer
-  /// The lists that programs have read. Who has not read a list is not told it.
+  /// The lists that programs have read. A program that has not read a list is not told of its changes.
   private var lists: [List: Told] = [:]
   /// True while a lock or an unlock is about to be told, and the programs that are about to be told of one.
   private var areLocksDue = false
@@ -43,7 +44,7 @@ final class SecretSignals {
 
   init(_ door: SecretServiceDoor, _ timer: Timer) { (self.door, self.timer) = (door, timer) }
 
-  /// Begins to tell of changes, of which nobody was told while another program, or none, had the name.
+  /// Begins to tell of changes. Nobody was told of them while another program, or none, had the name.
   func begin() {
     collections = door.keyring.collections
     hidden = Set(collections.filter { door.keyring.hidesItems(in: $0) })
@@ -107,8 +108,8 @@ final class SecretSignals {
     for peer in door.peers.peers { door.turns.wait(peer.line) { if peer.isRunning { tell(peer) } } }
   }
 
-  /// Tells of an item. The path of a shared item tells its name, so it goes only to those who may learn that, to each
-  /// in its next turn.
+  /// Sends a signal about an item. The path of a shared item tells the item's name, so this signal goes only to
+  /// programs that may learn the name, to each in its next turn.
   private func tell(_ member: String, _ collection: CollectionID, _ path: KeyringPath) {
     let (interface, at) = (SecretServiceDoor.collectionName, SecretPath.collection(collection).text)
     guard collection == .shared else { return send(member, of: interface, at: at, .item(path)) }
@@ -171,7 +172,7 @@ final class SecretSignals {
 
   private func tellLocks(to peer: BusPeer) {
     for collection in door.keyring.collections {
-      // This alone needs no record.
+      // The property `Locked` alone needs no entry in the audit log.
       let interface = BusInterface(
         SecretServiceDoor.collectionName,
         properties: [
@@ -221,7 +222,7 @@ final class SecretSignals {
   private func tell(_ list: List, _ peer: BusPeer) {
     door.turns.wait(peer.line) { [weak self] in
       guard let self, peer.isRunning else { return }
-      // A change from here on is told once more.
+      // A change after this point causes another signal.
       lists[list]?.isDue = false
       lists[list]?.time = door.vault.clock.monotonic()
       let all = KeyringAttributes()

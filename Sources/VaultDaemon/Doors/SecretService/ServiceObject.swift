@@ -73,7 +73,7 @@ extension SecretServiceDoor {
       }
     }
     let (label, isStandard) = (properties.label ?? "", alias == "default")
-    // A prompt keeps the label.
+    // A prompt would keep the label, so the label is checked first.
     try asked { () throws(KeyringFault) in try Keyring.check(label: label) }
     let made: CollectionID
     do throws(KeyringFault) {
@@ -209,8 +209,8 @@ extension SecretServiceDoor {
     turns.wait(peer.line, goOn)
   }
 
-  /// Writes an entry of GetSecrets, and returns the bytes of its secret; nil if that has more than `longest` bytes, and
-  /// is not written. What is locked, gone or unreadable has no entry.
+  /// Writes an entry of GetSecrets, and returns the number of bytes of its secret; nil, without an entry, if the secret
+  /// has more than `longest` bytes. What is locked, gone or unreadable has no entry.
   private func write(
     _ path: KeyringPath, at object: String, upTo longest: Int, _ session: ClientSession, _ peer: BusPeer,
     _ writer: BusWriter
@@ -248,7 +248,7 @@ extension SecretServiceDoor {
     var attributes = KeyringAttributes()
   }
 
-  /// Reads the properties of a new object; others than the label and the attributes are passed over.
+  /// Reads the properties of a new object; properties other than the label and the attributes are skipped.
   func properties(_ message: BusMessage) throws(BusError) -> Properties {
     var found = Properties()
     let all = try message.array(of: "{sv}") { () throws(BusError) -> Properties in
@@ -291,7 +291,7 @@ extension SecretServiceDoor {
       }
     } catch {
       guard error.hidesItems else { throw error }
-      return try put(attributes, in: collection, off: request, peer, answer)
+      return try answerWithPlaceholder(for: attributes, in: collection, to: request, peer, answer)
     }
     step(search, of: request, peer) { [weak self] result in
       do throws(BusError) {
@@ -302,7 +302,7 @@ extension SecretServiceDoor {
         } catch {
           // A lock has overtaken the search, or it may lack items, or the store fails to tell them.
           guard error.hidesItems else { throw error }
-          try self?.put(attributes, in: collection, off: request, peer, answer)
+          try self?.answerWithPlaceholder(for: attributes, in: collection, to: request, peer, answer)
         }
       } catch {
         request.fail(error)
@@ -311,8 +311,8 @@ extension SecretServiceDoor {
   }
 
   /// Answers a search that cannot be made now with a path that stands for its first match.
-  private func put(
-    _ attributes: KeyringAttributes, in collection: CollectionID?, off request: BusRequest, _ peer: BusPeer,
+  private func answerWithPlaceholder(
+    for attributes: KeyringAttributes, in collection: CollectionID?, to request: BusRequest, _ peer: BusPeer,
     _ answer: ([KeyringSearch.Hit], BusWriter) throws(BusError) -> Void
   ) throws(BusError) {
     let path = try asked { () throws(KeyringFault) in
@@ -322,7 +322,7 @@ extension SecretServiceDoor {
     request.reply { writer throws(BusError) in try answer([.locked(path)], writer) }
   }
 
-  /// Keeps the searches of a client that wait for as long as its connection lasts.
+  /// Keeps the waiting searches of a client for as long as its connection lasts.
   func keepSearches(of peer: BusPeer) {
     let program = ObjectIdentifier(peer)
     guard searchers.insert(program).inserted else { return }

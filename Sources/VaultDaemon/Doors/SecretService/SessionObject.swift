@@ -10,7 +10,7 @@ final class ClientSession {
   let number: Int
   let peer: BusPeer
   let form: SecretSession
-  /// Takes back that the session is kept until the end of its connection.
+  /// Removes the closure that forgets the session at the end of its connection.
   var release: () -> Void = {}
 
   init(_ number: Int, _ peer: BusPeer, _ form: consuming SecretSession) {

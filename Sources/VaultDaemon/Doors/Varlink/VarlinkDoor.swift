@@ -90,8 +90,8 @@ final class VarlinkDoor {
     }
   }
 
-  /// The names of users and groups for what is told of strangers: each is looked up once a second at most, however many
-  /// requests and inquiries there are, and however many agents.
+  /// The names of users and groups for replies and events. Each name is looked up at most once a second, however many
+  /// requests, inquiries and agents there are.
   var names: AccountNames {
     let now = vault.clock.monotonic()
     if let (names, end) = latestNames, now < end { return names }
@@ -132,7 +132,7 @@ final class VarlinkDoor {
     }
   }
 
-  /// Records the refusal of a call of which only a part has come; false if an earlier call is still handled.
+  /// Records the refusal of an incomplete call; false if an earlier call is still handled.
   func refusesPart(with refusal: Refusal, from connection: VarlinkConnection) -> Bool {
     let terms = CallTerms("an incomplete call", needs: .log, entry: .first)
     return vault.audit.refuses(terms, with: refusal.outcome, for: connection.caller) {}

@@ -35,7 +35,7 @@ struct LogFile: Equatable, Sendable {
     let written = unsafe write(file, bytes, bytes.count)
     var status = stat()
     guard unsafe fstat(file, &status) == 0 else { return }
-    // Removes the part of a line for which there was still room, because the next line would continue it.
+    // Removes a line that was written only in part, because the next line would continue it.
     if written > 0, written < bytes.count { ftruncate(file, status.st_size - off_t(written)) }
     guard status.st_size >= Self.limit else { return }
     // If something blocks the older file's place, the log is emptied, and there is no older file.

@@ -1,5 +1,5 @@
-/// The names of users and groups in one turn of an answer, or in one second. Each is looked up once, because the name
-/// service reads a file for each name, or asks another machine.
+/// A cache of the names of users and groups, for one turn of an answer or for one second. Each is looked up once,
+/// because the name service reads a file for each name, or asks another machine.
 final class AccountNames {
   private var users: [UInt32: String?] = [:]
   private var groups: [UInt32: String?] = [:]

@@ -191,8 +191,8 @@ struct Configuration: Sendable, Equatable {
 
   /// Reads a time.
   ///
-  /// - Parameter isDestructive: True if a short time deletes something for good. A number alone is then accepted only
-  ///   from an hour on, because a smaller one was meant as days.
+  /// - Parameter isDestructive: True if a short time deletes something for good. A number without a unit is then
+  ///   accepted only if it is at least an hour in seconds, because a smaller number was probably meant as days.
   private static func span(
     _ key: String, _ value: String, isDestructive: Bool = false, into target: inout Int64?
   ) -> String? {

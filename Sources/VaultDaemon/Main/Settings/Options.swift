@@ -9,7 +9,7 @@ struct Options: Equatable {
   var config: String?
   /// The place of the log.
   var log = LogPlace.Wanted.stderr
-  /// True if the session bus started this daemon. If another one serves the vault, that one gets the bus.
+  /// True if the session bus started this daemon. If another daemon already serves the vault, that daemon gets the bus.
   var isActivated = false
   /// True to read the settings and exit.
   var checksSettings = false

@@ -13,8 +13,8 @@ struct Paths: Equatable {
   /// The socket of the ssh-agent, beside the clients' socket; nil for the machine's vault, which has none.
   var sshSocket: String?
   /// The socket of vault-pam's unit. For the machine's vault, the system's service manager gives the socket to the
-  /// daemon's user and follows a link in its place, so the socket's usual directory is one that the daemon cannot write
-  /// to.
+  /// daemon's user, and would follow a link in the socket's place. So the usual directory of the socket is one that the
+  /// daemon cannot write to.
   var presenceSocket: String
   var config: String
   /// True when `config` was named on the command line and therefore must exist.

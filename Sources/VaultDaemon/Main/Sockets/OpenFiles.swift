@@ -33,13 +33,13 @@ struct OpenFiles: Sendable, Equatable {
   /// The number of refused clients that may stay connected for a moment, to read the reason.
   var lingering: Int { min(Self.mostLingering, (limit - Self.own) / 4) }
 
-  /// The number of clients, of the `configured` ones, that may be connected, with one descriptor each. The descriptor
-  /// of a client's process is fetched when a request needs it, and belongs to the daemon's own share.
+  /// The most clients that may be connected, at most `configured`, with one descriptor each. The descriptor of a
+  /// client's process is fetched when a request needs it, and belongs to the daemon's own share.
   func connections(configured: Int) -> Int {
     min(configured, limit - Self.own - given - lingering - (processes - 1) - 3 * credentials - 2 * ssh - portal)
   }
 
-  /// True if messages of the session bus may bring descriptors. Any program sends such messages, so with a low limit
+  /// True if messages of the session bus may bring descriptors. Any program can send such messages, so with a low limit
   /// the bus is told to pass none on.
   var takesDescriptors: Bool { limit >= 2048 }
 

@@ -4,8 +4,8 @@ internal import VaultProcess
 
 /// The folders that decide where a path leads.
 struct PathFolders: Equatable {
-  /// The folders with a name that could be removed or given to another file: the last name of the path, and the name of
-  /// each symbolic link on the path.
+  /// The folders that hold a name that could be removed or given to another file: the path's last name, or the name of
+  /// a symbolic link on the path.
   private(set) var holders: Set<String> = []
   /// The folders on the path. Each of them could be moved, but it cannot be removed while there is something in it.
   private(set) var all: Set<String> = []

@@ -5,8 +5,8 @@ internal import VaultService
 
 /// A watch on the places of some files: it tells when one of their paths may lead elsewhere.
 ///
-/// Nothing is polled: inotify(7) tells of changes in the folders, and the table of mounts of changes of mounts, because
-/// inotify does not tell of a lazy unmount (umount2(2), MNT_DETACH).
+/// Nothing is polled: inotify(7) reports changes in the folders, and the mount table reports changes of mounts, because
+/// inotify does not report a lazy unmount (umount2(2), MNT_DETACH).
 final class PlaceWatch {
   private let paths: [String]
   private let watcher: DescriptorWatcher
@@ -28,7 +28,7 @@ final class PlaceWatch {
   )
 
   /// - Parameters:
-  ///   - paths: the absolute paths, of which the last names need not exist yet.
+  ///   - paths: the absolute paths. The last name of each need not exist yet.
   ///   - changed: runs after each change that may concern a path, and after each attempt to watch the folders.
   init(
     _ paths: [String], with watcher: DescriptorWatcher, _ timer: Timer, _ log: Logger, _ changed: @escaping () -> Void
@@ -81,7 +81,7 @@ final class PlaceWatch {
     try watcher.watch(mounts, for: .exceptional) { [unowned self] in look() }
   }
 
-  /// - Throws: the last error, after all folders for which there is none are watched.
+  /// - Throws: the last error, after every folder that can be watched is watched.
   private func watchFolders() throws(SystemError) {
     let events = try instance()
     let folders = paths.map(PathFolders.init)

@@ -130,7 +130,7 @@ extension VarlinkConnection {
   /// comes before the user's other works, so that only one of them at a time holds prepared parts.
   func comeAgain(with long: LongChange) { (current.long, current.comesAgain) = (long, true) }
 
-  /// Waits until the file is read that the client's process runs, and then for a turn.
+  /// Waits until the file that the client's process runs is read, and then for a turn.
   private func waitForDigest() {
     input.isScheduled = true
     caller.memory.whenDigestIsKnown { [weak self] in
@@ -138,7 +138,7 @@ extension VarlinkConnection {
     }
   }
 
-  /// Handles the current call again once the file is read that the client's process runs.
+  /// Handles the current call again once the file that the client's process runs is read.
   func comeAgainWithDigest() {
     current.comesAgain = true
     waitForDigest()

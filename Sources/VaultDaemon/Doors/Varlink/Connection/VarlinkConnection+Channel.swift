@@ -109,8 +109,8 @@ extension VarlinkConnection {
 
   /// Takes the client's next request if it has arrived and nothing stands in its way.
   ///
-  /// - Parameter amongEvents: true while the loop goes through the ready sockets, of which this may be one. NIO treats
-  ///   a ready socket without bytes as an error, so reading is paused until the loop looks again.
+  /// - Parameter amongEvents: true while the loop goes through the ready sockets, which may include the client's. NIO
+  ///   treats a ready socket without bytes as an error, so reading is paused until the loop looks again.
   func lookIn(amongEvents: Bool) {
     guard canTakeMore, door.turns.isNext(share.answers), takeDirectly(isTurn: true), amongEvents, !input.isPaused,
       let context

@@ -3,8 +3,9 @@ internal import VaultWire
 
 // The effect of a lock on a connection: content that the lock wipes must not remain on its way to or from a client.
 extension VarlinkConnection {
-  /// Ends the connection if the client has left content unread that the lock wipes. A call that has arrived but has not
-  /// begun, or is incomplete, is refused together with the connection, because it may contain a value or a password.
+  /// Ends the connection if the client has not read all content that the lock wipes. A call that has arrived but has
+  /// not begun, or is incomplete, is refused together with the connection, because it may contain a value or a
+  /// password.
   func lock(_ lock: Lock) {
     outbox?.flush()
     if let outbox, outbox.hasUnread(ReplyContent(wipedBy: lock), names: lock.reach.contains(.names)) {
@@ -19,7 +20,7 @@ extension VarlinkConnection {
     if input.isProcessing { input.lockedMeanwhile = refusal } else { refuseWaiting(refusal) }
   }
 
-  /// Ends the call that waits with a name, whose entry is made while the name is known. The connection ends once the
+  /// Ends the waiting call that holds a name. Its entry is made while the name is known. The connection ends once the
   /// lock is done, so that the entries of all connections are written together.
   private func refuseHeld(_ refusal: Refusal) {
     let cancel = current.onCancel

@@ -67,8 +67,8 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler, Sender, Read
   /// The client that large replies are counted for.
   var plaintextClient: Plaintext.Client { Plaintext.Client(process: peer.pid, line: share.works) }
 
-  // At the end of the daemon, all connections are closed after their last replies, so the lock that ends it is ignored
-  // here.
+  // At the end of the daemon, all connections are closed after their last replies, so the lock at the daemon's end is
+  // ignored here.
   override func letGo(for lock: Lock) {
     // The entry of a call that the lock ends names its item, so the call ends before the names are forgotten.
     if lock.isEffective, lock.cause != .stop { self.lock(lock) }
@@ -76,8 +76,8 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler, Sender, Read
   }
 
   override func outlives(_ lock: Lock) -> Bool {
-    // A secret holder that is told of the lock later may have asked what the caller may know, which fills the memory
-    // again.
+    // Another secret holder, which is told of the lock after this one, may have asked what the caller may know, and so
+    // filled the caller's memory again.
     if lock.reach.contains(.names), caller.mayHoldNames { return true }
     return lock.isEffective && lock.cause != .stop
       && outbox?.hasUnread(ReplyContent(wipedBy: lock), names: lock.reach.contains(.names)) == true
@@ -253,7 +253,7 @@ extension VarlinkConnection {
     if input.inbound.hasFrame || input.isEnded || !input.isAccepting { waitForTurn(in: share.answers) }
   }
 
-  /// Sends the message that `write` writes, together with the other replies to the bytes that were read at once.
+  /// Sends the message that `write` writes, together with the other replies to the bytes of the same read.
   func send(_ content: ReplyContent = [], _ write: (inout JSONWriter) -> Void) {
     guard mayAnswer(), let outbox else { return }
     outbox.write(content, write)

@@ -126,7 +126,7 @@ final class Events: SecretHolder {
     if !watchers.isEmpty { sendOn() }
   }
 
-  /// Removes a watcher. Events that waited only for it are wiped in the next turn, because they may be being sent just
+  /// Removes a watcher. Events that waited only for it are wiped in the next turn, because a send may be using them
   /// now.
   func remove(_ id: ObjectIdentifier) {
     watchers.removeValue(forKey: id)?.isGone = true
@@ -150,7 +150,7 @@ final class Events: SecretHolder {
   }
 
   /// Wipes the events that wait, up to the last one with a name. A watcher that was not sent all of them is told that
-  /// it may have missed something, whether or not it might have known of them.
+  /// it may have missed something, whether or not it may know of them.
   private func hideNames() {
     guard let last = entries.lastIndex(where: { $0.item != nil }) else { return }
     let rest = first + last + 1
@@ -245,8 +245,8 @@ final class Events: SecretHolder {
     return entry.isOfState || watcher.mayKnow(entry.item) && (entry.to.map(watcher.mayKnow) ?? true)
   }
 
-  /// Handles an event that the watcher may not know as a whole. If the event is a move and the watcher may know one of
-  /// its two names, the watcher is told that the item is gone or has appeared; otherwise nothing is sent.
+  /// Handles an event that the watcher may know only in part, or not at all. If the event is a move and the watcher may
+  /// know one of its two names, the watcher is told that the item is gone or has appeared; otherwise nothing is sent.
   private func sendPart(of entry: Entry, _ watcher: Watcher) {
     guard let from = entry.item, let to = entry.to,
       let part = VaultEvent.item(from, .moved, to: to).part(for: watcher.mayKnow)

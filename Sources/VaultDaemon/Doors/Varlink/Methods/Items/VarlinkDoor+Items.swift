@@ -108,8 +108,9 @@ extension VarlinkDoor {
     let owner: FindCursor.Owner
   }
 
-  /// The names of users and groups for the query of a caller. Those who have no right to anything find nothing, so any
-  /// name will do for them: the name service may take long, and all clients wait meanwhile.
+  /// The names of users and groups for the query of a caller. A caller without any right finds nothing, so any number
+  /// will do for a name in its query. The name service is not asked for such a caller, because it may take long, and
+  /// all clients wait meanwhile.
   private func names(for caller: VaultService.Caller) -> Query.Names {
     if access.hasAny(caller) { return Query.Names(user: Accounts.user, group: Accounts.group) }
     return Query.Names(user: { _ in .max - 1 }, group: { _ in .max - 1 })

@@ -7,7 +7,7 @@ internal import VaultWire
 extension VarlinkDoor {
   /// The number of grants in one reply.
   private static let grantsAtATime = 32
-  /// The most things that a reply names as what gives rights.
+  /// The most sources of rights that a reply names.
   private static let mostSources = 32
 
   func grant(_ call: Wire.GrantParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
@@ -152,7 +152,7 @@ extension VarlinkDoor {
   }
 
   /// Returns the other subjects that have rights to new items, for an administrator, each with its rights to any of
-  /// them; nil when there are none.
+  /// these items; nil when there are no such subjects.
   func others(on names: [ItemName], _ connection: VarlinkConnection) -> [Wire.Access]? {
     guard access.isAdministrator(connection.caller) else { return nil }
     let others = Self.told(access.subjects(on: names))

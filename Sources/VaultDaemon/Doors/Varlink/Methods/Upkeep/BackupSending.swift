@@ -64,7 +64,7 @@ struct BackupSending: Sendable {
       if isConfirmed {
         let end = now() + Int64(Timeouts.confirmation) * 1_000_000
         for _ in 0..<Self.lengthCount {
-          // Anything else than zeros is no confirmation, and nothing follows it.
+          // Anything other than zeros is no confirmation, and nothing follows it.
           guard try receiveByte(until: end) == 0 else { return .unconfirmed(.gone, unsent: []) }
         }
       }

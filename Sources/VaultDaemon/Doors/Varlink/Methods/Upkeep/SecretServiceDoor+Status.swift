@@ -6,7 +6,7 @@ internal import VaultWire
 extension SecretServiceDoor {
   /// Collects what the settings, the bus and the vault say, for a caller.
   ///
-  /// - Parameter reloads: true to have the bus read its service files again before.
+  /// - Parameter reloads: true to have the bus read its service files again first.
   func describe(for caller: VaultService.Caller, reloads: Bool, then: @escaping (Wire.SecretServiceReply) -> Void) {
     guard bus.isConnected || bus.isGreeting else { return then(reply(for: caller)) }
     guard !reloads else {

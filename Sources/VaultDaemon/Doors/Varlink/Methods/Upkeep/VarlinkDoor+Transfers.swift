@@ -120,8 +120,8 @@ extension VarlinkDoor {
     }
   }
 
-  /// Tells the client the result: `before`, and then one message. The wait for the client is short, and nobody else
-  /// waits for it.
+  /// Tells the client the result: `before`, and then one message. A client that does not read at once has
+  /// ``Timeouts/lastWord``; only the results for other such clients wait behind it.
   private func conclude(_ socket: RawSocket, after before: [UInt8] = [], _ message: (inout JSONWriter) -> Void) {
     var buffer = SecretBuffer()
     buffer.append(unsafe before.span.bytes)  // Bytes have no padding: all are initialized.
