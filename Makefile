@@ -162,7 +162,6 @@ run-tests:
 # Man pages, units, the installed tree; the system's units under a system manager.
 check: test-deps build
 	@Tests/packaging.sh
-	@Tests/system-mode.sh
 	@Tests/SystemMode/run
 
 # Fuzz targets read their kept inputs alone, and the benchmarks measure nothing.
