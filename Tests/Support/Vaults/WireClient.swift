@@ -248,9 +248,21 @@ extension Sandbox {
     password: String, config: String? = nil, recovery: Bool = false, parameters: WireClient.Message = [:],
     environment: [String: String?] = [:]
   ) throws -> String? {
+    let given: WireClient.Message = ["recovery": recovery]
+    let code = try makeStore(
+      password: password, config: config, parameters: given.merging(parameters) { $1 }, environment: environment)
+    try startDaemon(config: config, environment: environment)
+    return code
+  }
+
+  /// Makes a vault as ``makeVault(password:config:recovery:parameters:environment:)`` does, and stops its daemon.
+  func makeStore(
+    password: String, config: String? = nil, parameters: WireClient.Message = [:],
+    environment: [String: String?] = [:]
+  ) throws -> String? {
     try startDaemon(config: config, environment: environment)
     var code: String?
-    let given: WireClient.Message = ["recovery": recovery, "kdf_memory": 19 << 20, "kdf_passes": 2]
+    let given: WireClient.Message = ["kdf_memory": 19 << 20, "kdf_passes": 2]
     let reply = try converse("Init", given.merging(parameters) { $1 }) { prompt in
       if let shown = prompt["code"] as? String {
         code = shown
@@ -260,7 +272,6 @@ extension Sandbox {
     }
     if let error = reply?.error { throw SandboxError("Init: \(error)") }
     try stopDaemon()
-    try startDaemon(config: config, environment: environment)
     return code
   }
 

@@ -50,7 +50,7 @@ import VaultTesting
   @Test("what is typed behind the last answer is thrown away") func leftBehind() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.hidePAM()
     let terminal = try Terminal(sandbox, ["unlock"])
     try terminal.expect(Self.question)

@@ -179,7 +179,7 @@ import VaultTesting
   @Test("an unlock tells what the check of the store has found wrong") func damaged() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(password)
     try sandbox.must(["set", "a"], stdin: "v")
     try sandbox.stopDaemon()

@@ -10,7 +10,7 @@ import VaultTesting
   private func vault(_ settings: String = "") throws -> Sandbox {
     let sandbox = try Sandbox()
     do {
-      _ = try sandbox.makeVault(password: password, config: "idle = off\n\(settings)")
+      try sandbox.copyVault(config: "idle = off\n\(settings)")
       try sandbox.unlock(password)
       for name in ["a", "b"] {
         let value = String(repeating: name, count: 1 << 20)

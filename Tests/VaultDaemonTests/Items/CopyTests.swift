@@ -8,7 +8,7 @@ import VaultTesting
   private func withClient(_ body: (Sandbox, WireClient) throws -> Void) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: Self.password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(Self.password)
     try body(sandbox, try sandbox.client())
   }

@@ -9,7 +9,7 @@ import VaultTesting
   private func withClient(_ body: (Sandbox, WireClient) throws -> Void) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(password)
     try body(sandbox, try sandbox.client())
   }

@@ -15,7 +15,7 @@ import VaultTesting
 
   private func unlocked() throws -> Sandbox {
     let sandbox = try Sandbox()
-    _ = try sandbox.makeVault(password: Self.password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(Self.password)
     return sandbox
   }

@@ -9,7 +9,7 @@ import VaultTesting
 
   private func unlocked(_ config: String = "") throws -> Sandbox {
     let sandbox = try Sandbox()
-    _ = try sandbox.makeVault(password: Self.password, config: "idle = off\n" + config)
+    try sandbox.copyVault(config: "idle = off\n" + config)
     try sandbox.unlock(Self.password)
     return sandbox
   }

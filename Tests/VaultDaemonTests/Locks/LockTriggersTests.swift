@@ -266,7 +266,7 @@ import VaultTesting
   @Test("without any bus the daemon works, and says what it cannot hear") func noBus() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: "correct horse battery")
+    try sandbox.copyVault()
     #expect(try sandbox.unlock("correct horse battery")?.error == nil)
     let status = try sandbox.client().call("Status")
     let warnings = try sandbox.warnings()

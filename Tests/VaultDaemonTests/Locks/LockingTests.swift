@@ -61,7 +61,7 @@ import VaultTesting
   ) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password, config: config)
+    try sandbox.copyVault(config: config)
     let watcher = try sandbox.client()
     #expect(try watcher.call("Monitor", more: true).string("state") == "cold")
     #expect(try sandbox.unlock(password, unlock)?.error == nil)
@@ -75,7 +75,7 @@ import VaultTesting
   @Test("a wrong settings file on SIGHUP changes nothing") func badReload() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password, config: "idle = 7m")
+    try sandbox.copyVault(config: "idle = 7m")
     try sandbox.unlock(password)
     try sandbox.configure("idle = nonsense")
     try sandbox.signalDaemon(SIGHUP)
@@ -90,7 +90,7 @@ import VaultTesting
   @Test("SIGTERM ends the daemon with 0 and takes the socket away") func terminate() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password)
+    try sandbox.copyVault()
     #expect(try sandbox.stopDaemon() == 0)
     #expect(unsafe access(sandbox.socket, F_OK) != 0)
   }
@@ -98,7 +98,7 @@ import VaultTesting
   @Test("a get that waits is answered by the unlock") func waiting() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password)
+    try sandbox.copyVault()
     try sandbox.unlock(password)
     let client = try sandbox.client()
     #expect(try client.call("Set", ["name": "a/b", "value": "x"]).error == nil)
@@ -113,7 +113,7 @@ import VaultTesting
   @Test("what a class is for: cold, locked, unlocked") func classes() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password)
+    try sandbox.copyVault()
     try sandbox.unlock(password)
     var client = try sandbox.client()
     for name in ["when-unlocked", "after-first-unlock", "always"] {

@@ -44,7 +44,7 @@ import VaultTesting
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let password = "correct horse battery"
-    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(password)
     let client = try sandbox.client()
     // Requests around the 1,024 bytes that one poll reads: a long name, which is refused.

@@ -42,7 +42,7 @@ import VaultTesting
   func lost(way: String) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: "correct horse battery")
+    try sandbox.copyVault()
     try sandbox.unlock("correct horse battery")
     try expectWatched { sandbox.daemonLog }
     try sandbox.run("-c", "D=\(sandbox.runtime); \(way)", program: "/bin/sh")
@@ -57,7 +57,7 @@ import VaultTesting
   func lostLock(way: String) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: "correct horse battery")
+    try sandbox.copyVault()
     try sandbox.unlock("correct horse battery")
     try expectWatched { sandbox.daemonLog }
     let outcome = try sandbox.run("-c", "S=\(sandbox.store); \(way)", program: "/bin/sh")
@@ -75,7 +75,7 @@ import VaultTesting
   func removedStore() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: "correct horse battery")
+    try sandbox.copyVault()
     try sandbox.unlock("correct horse battery")
     #expect(try sandbox.client().call("Set", ["name": "a", "value": "kept"]).error == nil)
     try expectWatched { sandbox.daemonLog }
@@ -170,7 +170,7 @@ import VaultTesting
   @Test("ends by a signal as before, and is not disturbed by other files in the folder") func undisturbed() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: "correct horse battery")
+    try sandbox.copyVault()
     try sandbox.unlock("correct horse battery")
     let folder = sandbox.runtime + "/vault"
     try sandbox.run(
@@ -183,7 +183,7 @@ import VaultTesting
   @Test("leaves the socket of the service manager to the manager, and locks") func inherited() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: "correct horse battery")
+    try sandbox.copyVault()
     try sandbox.stopDaemon()
     let status = #"{"method":"io.vaultd.Vault.Status"}"#
     // The connection is open before the socket is removed, and asks again when the daemon has noticed that.

@@ -82,7 +82,7 @@ private let password = "correct horse battery"
   func backoff(_ damage: Damage) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password)
+    try sandbox.copyVault()
     try sandbox.stopDaemon()
     let path = sandbox.store + "/backoff"
     try damage.apply(to: path, "")
@@ -122,7 +122,7 @@ private let password = "correct horse battery"
   {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password)
+    try sandbox.copyVault()
     try Data("half".utf8).write(to: URL(fileURLWithPath: sandbox.store + "/backoff.new"))
     #expect(try sandbox.unlock("wrong")?.error == "AuthenticationFailed")
     let kept = try String(contentsOfFile: sandbox.store + "/backoff", encoding: .utf8)
@@ -133,7 +133,7 @@ private let password = "correct horse battery"
   @Test("a count beyond all numbers ends no daemon") func absurd() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password)
+    try sandbox.copyVault()
     try sandbox.stopDaemon()
     let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
       .trimmingCharacters(in: .newlines)

@@ -13,7 +13,7 @@ import VaultTesting
   @Test("takes new settings over, and names those that are in force and those that wait") func reload() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password, config: "idle = off\nmaximum-age = off")
+    try sandbox.copyVault(config: "idle = off\nmaximum-age = off")
     try sandbox.unlock(password)
     let client = try sandbox.client()
     #expect(try client.call("Status").integer("locks_at") == nil)
@@ -30,7 +30,7 @@ import VaultTesting
   @Test("names the line that is refused, and the old settings stay until the file is right") func refused() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password, config: "idle = off\nmaximum-age = off")
+    try sandbox.copyVault(config: "idle = off\nmaximum-age = off")
     try sandbox.unlock(password)
     let client = try sandbox.client()
     try sandbox.configure("trash = 7d\nidel = 5m")

@@ -9,7 +9,7 @@ import VaultTesting
   /// Makes a vault with more items than an unlock checks before it is answered.
   private func filled(_ config: String = "idle = off") throws -> Sandbox {
     let sandbox = try Sandbox()
-    _ = try sandbox.makeVault(password: password, config: config)
+    try sandbox.copyVault(config: config)
     try sandbox.unlock(password)
     for start in stride(from: 0, to: 1500, by: 125) {
       let items = (start..<start + 125).map { ["name": "folder/item \($0)", "value": "value \($0)"] }

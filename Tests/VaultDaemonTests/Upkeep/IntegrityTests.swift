@@ -156,7 +156,7 @@ import VaultTesting
   func large() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(password)
     for first in stride(from: 0, to: 3000, by: 125) {
       let items = (first..<first + 125).map {

@@ -31,7 +31,7 @@ private let password = "correct horse battery"
   @Test("is not changed by a backup whose client left before its end") func unfinished() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(password)
     // More bytes than a socket's buffers hold.
     for index in 0..<4 {
@@ -47,7 +47,7 @@ private let password = "correct horse battery"
   @Test("is that of a backup that its client confirms, and not that of one that it does not") func confirmed() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(password)
     func begin() throws -> WireClient {
       let client = try sandbox.client()
@@ -77,7 +77,7 @@ private let password = "correct horse battery"
   {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(password)
     let backup = try sandbox.client().backup().bytes
     let made = try time(sandbox)

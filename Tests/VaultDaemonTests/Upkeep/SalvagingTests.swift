@@ -7,7 +7,7 @@ import VaultTesting
 
   private func sandbox() throws -> Sandbox {
     let sandbox = try Sandbox()
-    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(password)
     let items = ["a", "b", "c"].map { ["name": $0, "value": $0] }
     #expect(try sandbox.client().call("SetMany", ["items": items]).error == nil)

@@ -6,7 +6,7 @@ import VaultTesting
   @Test("a log that has grown long is folded into the store's file while the daemon runs") func folded() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: "correct horse battery")
+    try sandbox.copyVault()
     try sandbox.unlock("correct horse battery")
     let client = try sandbox.client()
     // The first commit folds the log in by itself. The later ones stay below the size at which a commit does so.

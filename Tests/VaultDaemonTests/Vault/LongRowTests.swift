@@ -9,7 +9,7 @@ import VaultTesting
   /// Makes a vault with an item, and edits its store while the daemon is stopped.
   private func edited(_ sql: String) throws -> Sandbox {
     let sandbox = try Sandbox()
-    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(password)
     #expect(try sandbox.client().call("Set", ["name": "a", "value": "secret"]).error == nil)
     try sandbox.stopDaemon()

@@ -60,7 +60,7 @@ import VaultTesting
   func oneFile(work: Work) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: Self.password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(Self.password)
     let writer = try sandbox.client()
     let value = String(repeating: "v", count: 8000)
@@ -90,7 +90,7 @@ import VaultTesting
   func copy() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: Self.password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(Self.password)
     try sandbox.awaitCheck()
     for name in ["first", "second"] {
@@ -119,7 +119,7 @@ import VaultTesting
   @Test("a vault that is restored is no copy") func restored() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: Self.password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(Self.password)
     try sandbox.awaitCheck()
     #expect(try sandbox.client().call("Set", ["name": "first", "value": "kept"]).error == nil)
@@ -155,7 +155,7 @@ import VaultTesting
   func backup() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: Self.password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(Self.password)
     let writer = try sandbox.client()
     let value = String(repeating: "v", count: 1 << 20)

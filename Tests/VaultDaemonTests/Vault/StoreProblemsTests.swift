@@ -49,7 +49,7 @@ import VaultTesting
   @Test("a daemon that is stopped leaves its store as one file") func stopped() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password)
+    try sandbox.copyVault()
     try sandbox.unlock(password)
     #expect(try sandbox.client().call("Set", ["name": "a", "value": "kept"]).error == nil)
     #expect(FileManager.default.fileExists(atPath: sandbox.store + "/vault.db-wal"))
@@ -106,7 +106,7 @@ import VaultTesting
   @Test("a second daemon on one store is refused with a clear error") func secondDaemon() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password)
+    try sandbox.copyVault()
     let sameSocket = try sandbox.run(program: "vaultd")
     #expect(sameSocket.status == 73)
     #expect(sameSocket.errors.hasPrefix("vaultd: another vaultd serves \(sandbox.socket)"), "\(sameSocket)")

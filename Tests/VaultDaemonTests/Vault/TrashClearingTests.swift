@@ -8,7 +8,7 @@ import VaultTesting
   private func withTrash(_ config: String, _ body: (Sandbox) throws -> Void) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password, config: config)
+    try sandbox.copyVault(config: config)
     try sandbox.unlock(password)
     #expect(try sandbox.client().call("Set", ["name": "a", "value": "v"]).error == nil)
     #expect(try sandbox.client().call("Delete", ["names": ["a"]]).error == nil)

@@ -31,7 +31,7 @@ import VaultTesting
   func many() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: "correct horse battery")
+    try sandbox.copyVault()
     let client = try sandbox.client()
     let items = [WireClient.Message](repeating: ["name": ""], count: 400)
     for (reply, most) in [

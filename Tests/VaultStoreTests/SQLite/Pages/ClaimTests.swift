@@ -12,7 +12,7 @@ import VaultTesting
   /// Makes the store of a vault with one item, whose daemon has ended.
   private func store() throws -> Sandbox {
     let sandbox = try Sandbox()
-    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(password)
     for value in ["1", "2", "3", "4"] {
       #expect(try sandbox.client().call("Set", ["name": "a", "value": value, "update": true]).error == nil)

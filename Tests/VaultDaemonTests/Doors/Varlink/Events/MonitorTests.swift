@@ -13,7 +13,7 @@ import VaultTesting
   private func opened(_ settings: String = "idle = off") throws -> (Sandbox, String) {
     let sandbox = try Sandbox()
     let password = "correct horse battery"
-    _ = try sandbox.makeVault(password: password, config: settings)
+    try sandbox.copyVault(config: settings)
     try sandbox.unlock(password)
     return (sandbox, password)
   }

@@ -8,7 +8,7 @@ import VaultTesting
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let password = "correct horse battery"
-    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(password)
     let client = try sandbox.client()
     for update in [false, true] {
@@ -45,7 +45,7 @@ import VaultTesting
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let password = "correct horse battery"
-    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.copyVault(config: "idle = off")
     try sandbox.unlock(password)
     let client = try sandbox.client()
     #expect(try client.call("Set", ["name": "a", "value": "v"]).error == nil)
