@@ -18,6 +18,13 @@ package struct FileStamp: Hashable, Sendable {
     self.init(status)
   }
 
+  /// The facts about the file to which `path` leads, also by symbolic links; nil if there is none.
+  package init?(following path: String) {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
   /// The facts about an open file; nil if they cannot be read.
   package init?(of file: Int32) {
     var status = stat()

@@ -3,11 +3,16 @@ internal import Glibc
 
 /// Small text files that hold no secret.
 package enum TextFile {
-  /// The content of a file; nil if there is no such file, if it is longer than `limit` bytes, or if it is not UTF-8.
-  package static func read(_ path: String, limit: Int) -> String? {
-    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+  /// The content of a regular file; nil if there is none, if it is longer than `limit` bytes, or if it is not UTF-8.
+  ///
+  /// - Parameter followsLink: true if the path may be a symbolic link.
+  package static func read(_ path: String, limit: Int, followsLink: Bool = false) -> String? {
+    // A pipe would have the daemon wait for a writer.
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLink ? 0 : O_NOFOLLOW))
     guard file >= 0 else { return nil }
     defer { close(file) }
+    var status = stat()
+    guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return read(file, limit: limit)
   }
 

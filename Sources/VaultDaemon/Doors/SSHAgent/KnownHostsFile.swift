@@ -4,11 +4,20 @@ internal import VaultService
 internal import VaultSigning
 
 /// The file in which ssh keeps the keys of hosts. It is used to tell a person the name of a host.
-struct KnownHostsFile {
+final class KnownHostsFile {
   /// The most bytes that are read from the file.
   private static let limit = 1 << 20
+  /// The most names that are kept.
+  private static let mostKept = 64
+
+  private struct Question: Hashable {
+    let hostKey: [UInt8]
+    let candidates: [String]
+  }
 
   private let path: String?
+  /// The names that were found, until the file changes: it takes milliseconds to search a long file.
+  private var kept: (stamp: FileStamp, names: [Question: String])?
 
   init(home: String?) { path = home.map { $0 + "/.ssh/known_hosts" } }
 
@@ -16,7 +25,18 @@ struct KnownHostsFile {
   ///
   /// - Parameter candidates: names that the host may have, for lines with hashed names.
   func name(of hostKey: [UInt8], candidates: [String]) -> String {
-    let text = path.flatMap { TextFile.read($0, limit: Self.limit) }.map { Array($0.utf8) } ?? []
+    guard let path, let stamp = FileStamp(following: path) else { return find(hostKey, in: "", candidates) }
+    let question = Question(hostKey: hostKey, candidates: candidates)
+    if kept?.stamp != stamp || kept?.names.count ?? 0 >= Self.mostKept { kept = (stamp, [:]) }
+    if let name = kept?.names[question] { return name }
+    let text = TextFile.read(path, limit: Self.limit, followsLink: true) ?? ""
+    let name = find(hostKey, in: text, candidates)
+    kept?.names[question] = name
+    return name
+  }
+
+  private func find(_ hostKey: [UInt8], in text: String, _ candidates: [String]) -> String {
+    let text = Array(text.utf8)
     // Bytes have no padding.
     let found = KnownHosts(of: hostKey, in: unsafe text.span.bytes, candidates: candidates)
     let name = found.names.first ?? "an unknown host"
