@@ -22,6 +22,10 @@ package final class Audit: SecretHolder {
   /// Returns the subject of an entry that names none, by its caller.
   var toldName: (AuditEntry.Caller) -> AuditSubject.Name = { AuditSubject.Name(text: "user:\($0.uid)") }
   package internal(set) var settings = AuditSettings()
+  /// Makes a change of the store that must be possible on a full disk, as ``Vault/makingRoom(_:_:)``.
+  var makingRoom: (Keychain, () throws(VaultError) -> Void) throws(VaultError) -> Void = {
+    (_, change) throws(VaultError) in try change()
+  }
   /// Called when ``problem`` appears and when it is gone, possibly within a transaction of the store.
   var problemChanged: () -> Void = {}
 

@@ -328,8 +328,12 @@ extension Upkeep {
   ///   - isRepeated: true after an attempt that failed, so that a further failure is not logged again.
   private func dropRekey(_ keychain: Keychain, _ slots: [SlotRecord], isRepeated: Bool = false) -> VaultError? {
     do throws(VaultError) { try keychain.dropRekey() } catch {
-      if !isRepeated { vault.log.error("the rekey cannot be forgotten: \(error.text)") }
-      return error
+      // Once the rekey is forgotten, its files are worthless. The next start or rekey removes them.
+      guard !keychain.isRekeying else {
+        if !isRepeated { vault.log.error("the rekey cannot be forgotten: \(error.text)") }
+        return error
+      }
+      vault.log.warning("the rekey is forgotten, but its files cannot be removed: \(error.text)")
     }
     for slot in slots { ways.dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
     return nil

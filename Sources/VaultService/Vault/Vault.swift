@@ -104,6 +104,7 @@ package final class Vault {
     questions = Questions(in: holders, clock)
     audit.configure(settings.audit)
     audit.keychain = { [unowned self] in openKeychain }
+    audit.makingRoom = { [unowned self] (keychain, change) throws(VaultError) in try makingRoom(keychain, change) }
   }
 
   // MARK: The store

@@ -128,6 +128,14 @@ extension Keychain {
     }
   }
 
+  /// The number of sealed entries that are not on the disk yet, without the tally.
+  public var unwrittenAuditEntries: Int64 {
+    switch bound.audit {
+    case .some(let writing): writing.end.entries - writing.written.entries
+    case .none: 0
+    }
+  }
+
   /// The records that are not on the disk yet.
   var unwrittenAudit: [AuditRow] {
     switch bound.audit {

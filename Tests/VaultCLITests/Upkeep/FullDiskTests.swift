@@ -168,6 +168,44 @@ struct FullDiskTests {
     }
   }
 
+  @Test(
+    "a daemon that is stopped on a full disk writes its entries into the room kept for it, or tells how many are lost",
+    arguments: [true, false])
+  func stopped(hasRoom: Bool) throws {
+    try Sandbox.withSmallDisk { sandbox, remount in
+      try remount(hasRoom ? "size=24m" : "size=2m")
+      try sandbox.must(["lock"])
+      try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+      #expect((unsafe access(sandbox.store + "/vault.room", F_OK) == 0) == hasRoom)
+      try sandbox.must(["set", "token"], stdin: "kept")
+      try sandbox.fillDisk()
+      let client = try sandbox.client()
+      // Each entry is of its own, and so many that the pages already allocated do not hold them.
+      for number in 0..<400 {
+        let reason = String(repeating: "x", count: 100) + "\(number)"
+        #expect(try client.call("Get", ["name": "token", "reason": reason]).error == nil)
+      }
+      if hasRoom { try sandbox.must(["backup", sandbox.home + "/copy"]) }
+      client.close()
+      try sandbox.stopDaemon()
+      #expect(sandbox.daemonLog.contains(" entries of the audit log are lost: ") != hasRoom, "\(sandbox.daemonLog)")
+      try remount("size=64m")
+      func readings() throws -> Int {
+        let log = try sandbox.must(["audit", "--json", "-n", "1000"]).split(separator: "\n")
+        return log.count { $0.contains(#""action":"get","outcome":"ok""#) }
+      }
+      try sandbox.startDaemon()
+      try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+      if hasRoom { #expect(try readings() == 400) } else { #expect(try readings() < 400) }
+      #expect(try sandbox.run("audit", "--verify").status == 0)
+      guard hasRoom else { return }
+      // The copy was made after its entries were written.
+      try sandbox.must(["restore", sandbox.home + "/copy", "--force", "--password-stdin"], stdin: password + "\n")
+      try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+      #expect(try readings() == 400)
+    }
+  }
+
   @Test("a required audit log that cannot be written ends the ssh-agent's service too, and no unlock, lock or status")
   func agentLog() throws {
     try Sandbox.withSmallDisk { sandbox, remount in

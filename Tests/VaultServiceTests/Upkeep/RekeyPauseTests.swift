@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import VaultCore
 import VaultModel
@@ -208,6 +209,24 @@ import VaultModel
     scene.stand.run()
     #expect(!keychain.isRekeying && upkeep.rekey == nil)
     #expect(!scene.stand.journal.value.contains { $0.contains("has a new key") })
+  }
+
+  @Test("one whose files cannot be removed is called off all the same, and the next one names what is in the way")
+  func foreignFile() throws {
+    let scene = try Scene()
+    let keychain = try scene.stand.vault.keychain()
+    let foreign = scene.stand.vault.directory + "/rekey/foreign"
+    try TextFile.replace(foreign, with: "")
+    #expect(try scene.stand.rooms.upkeep.cancelRekey(for: scene.stand.administrator))
+    #expect(!keychain.isRekeying && scene.warnings == [])
+    #expect(try AuditTests.told(scene.stand).contains("rekey cancelled called off"))
+    #expect(scene.stand.journal.value.contains { $0.contains("its files cannot be removed") })
+    let problem = VaultError.permissions(
+      "\(scene.stand.vault.directory)/rekey: has files that are not the vault's; move them elsewhere")
+    #expect(throws: problem) { try scene.stand.rekey() }
+    #expect(unsafe unlink(foreign) == 0)
+    try scene.stand.rekey()
+    #expect(!keychain.isRekeying && scene.warnings == [])
   }
 
   /// A caller who waits for a rekey, and leaves as soon as it hears of it.

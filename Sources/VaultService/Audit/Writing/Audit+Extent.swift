@@ -138,11 +138,15 @@ extension Audit {
   }
 
   /// Writes everything in memory before the store is closed, including the counts, which do not belong to the next
-  /// store.
+  /// store. The journal tells of entries that cannot be written.
   func willClose() {
     countAll()
     if subjects.isCounting { tallyLater() }
     write(isLast: true)
     subjects.haveToldAll()
+    let unwritten = lost + Int(keychain()?.unwrittenAuditEntries ?? 0)
+    if unwritten > 0, let problem {
+      log.error("\(Counted.text(unwritten, "entry")) of the audit log are lost: \(problem)")
+    }
   }
 }

@@ -47,7 +47,7 @@ extension Audit {
   func willCopy() {
     countRepeats()
     if subjects.isCounting { tallyLater() }
-    write(anchored: true)
+    write(anchored: true, isCopied: true)
   }
 
   /// Fills a block with the counts, for a copy of the log that does not have the tally. If one record cannot hold the

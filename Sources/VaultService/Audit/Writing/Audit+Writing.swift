@@ -133,9 +133,13 @@ extension Audit {
   /// - Parameters:
   ///   - isForced: true to vouch for all of it now, if possible.
   ///   - isSynced: false to leave the wait for the disk to ``sync(_:)``.
-  ///   - isLast: true if nothing may be recorded afterward; then no cut is made, because a cut records an entry.
+  ///   - isLast: true if nothing may be recorded afterward; then no cut is made, because a cut records an entry, and on
+  ///     a full disk the room that is kept for such a case is used.
+  ///   - isCopied: true to use that room because the store is about to be copied.
   @discardableResult
-  func write(anchored isForced: Bool = false, isSynced: Bool = true, isLast: Bool = false) -> Bool {
+  func write(
+    anchored isForced: Bool = false, isSynced: Bool = true, isLast: Bool = false, isCopied: Bool = false
+  ) -> Bool {
     guard let keychain = keychain() else { return true }
     tellOfLost()
     let isNew = block.count > 0 || keychain.hasUnwrittenAudit || writing.hasNews || isTallyDue
@@ -151,7 +155,7 @@ extension Audit {
     }
     let now = clock.boot()
     let isAnchored = isForced || writing.anchored.map { now - $0 >= Writing.anchorInterval } ?? true
-    guard store(keychain, anchored: isAnchored, isSynced: isSynced) else {
+    guard store(keychain, anchored: isAnchored, isSynced: isSynced, makesRoom: isLast || isCopied) else {
       // A full disk is tried again later, so that nothing waits for the next request.
       commitLater()
       return false
@@ -172,9 +176,12 @@ extension Audit {
     do throws(VaultError) { try keychain.syncLog() } catch { note(error) }
   }
 
-  private func store(_ keychain: Keychain, anchored: Bool, isSynced: Bool = true) -> Bool {
+  private func store(
+    _ keychain: Keychain, anchored: Bool, isSynced: Bool = true, makesRoom: Bool = false
+  ) -> Bool {
     let usage = anchored ? usage : nil
-    do throws(VaultError) { try keychain.writeAudit(anchored: anchored, usage: usage, isSynced: isSynced) } catch {
+    func write() throws(VaultError) { try keychain.writeAudit(anchored: anchored, usage: usage, isSynced: isSynced) }
+    do throws(VaultError) { if makesRoom { try makingRoom(keychain, write) } else { try write() } } catch {
       note(error)
       return false
     }

@@ -119,7 +119,9 @@ import Glibc
 
   /// Removes the directory, which must be empty.
   func removeItself() throws(VaultError) {
-    if unsafe rmdir(path) != 0 { throw SystemCall.error("rmdir", path, errno) }
+    if unsafe rmdir(path) == 0 { return }
+    guard errno == ENOTEMPTY else { throw SystemCall.error("rmdir", path, errno) }
+    throw .permissions("\(path): has files that are not the vault's; move them elsewhere")
   }
 
   /// Waits until the names in the directory are on the disk.
