@@ -4,8 +4,8 @@ import VaultModel
 /// The age that the chains of the unlocked vault give the audit log.
 ///
 /// Anyone who has the disk can write chains of a cold start, with any time and any age, and a clock can jump back and
-/// forth. So from one of these chains on, the log ages by no more than the time since that chain. A chain from a time
-/// that is yet to come says nothing.
+/// forth. So the log ages by no more than the time since each chain of the unlocked vault. A chain from a time that is
+/// yet to come says nothing.
 struct AuditAge {
   /// The most chains that are looked at.
   fileprivate static let mostChains = 64
@@ -17,7 +17,7 @@ struct AuditAge {
 
   init(_ chain: AuditChain) { (chains, age) = ([(chain.time, chain.age)], chain.age) }
 
-  /// Adds a chain. Of many, those that were added first are forgotten.
+  /// Adds a chain, and forgets the one that was added first if there are more than ``mostChains``.
   mutating func add(_ chain: AuditChain) {
     if chains.count == Self.mostChains { chains.removeFirst() }
     chains.append((chain.time, chain.age))
@@ -64,7 +64,7 @@ extension Keychain {
     }
     guard keys.whenUnlocked.audit != nil, let anchor = (try? anchor()) ?? nil else { return nil }
     var known: AuditAge?
-    // Chains that continue one that has not been looked at yet.
+    // Chains that continue a chain that has not been looked at yet.
     var continued: [AuditChain] = []
     var next = anchor.joined.row
     for _ in 0..<AuditAge.mostChains {

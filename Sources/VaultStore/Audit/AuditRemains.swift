@@ -81,7 +81,7 @@ extension Keychain {
       position.pass(chain)
       return true
     }
-    // Nothing after unreadable chains at the end tells that a rekey left them so.
+    // If the log ends with unreadable chains, no chain after them shows that a rekey left them.
     let last = try database.lastAuditRow()
     return (found, begun == nil && last <= position.row)
   }
@@ -106,7 +106,7 @@ extension Keychain {
     private static let longest: Int64 = 10
   }
 
-  /// True when the seed of a chain is sealed to another box than the vault's.
+  /// True when the seed of a chain is sealed to a box other than the vault's.
   private func isSealedToOthers(_ chain: AuditChain) throws(VaultError) -> Bool {
     try withBoxKey { (key: borrowing SecureBytes) throws(VaultError) in
       do throws(CryptoError) { _ = try chain.seed(key) } catch { return true }

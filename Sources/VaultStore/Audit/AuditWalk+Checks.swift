@@ -1,13 +1,13 @@
 internal import VaultBytes
 import VaultCore
 
-// The checks of a walk over the audit log beside those of the records: who began each chain, and where each chain
-// ended.
+// The checks of a walk over the audit log in addition to the checks of the records: who began each chain, and where
+// each chain ended.
 extension AuditWalk {
   /// The chain that is being read.
   struct Reading: ~Copyable {
     let chain: Int64
-    /// The row for which the next key is.
+    /// The row whose record the next key opens.
     var next: Int64
     var key: AuditKey
 
@@ -92,7 +92,7 @@ extension AuditWalk {
     if !noted.isEmpty { asideLinks.insert(position.link) }
   }
 
-  /// Reports the chains that a rekey left sealed to the old keys as such, in place of the faults that they look like.
+  /// Reports that a rekey left chains sealed to the old keys, in place of the faults that these chains look like.
   private func nameRemains(_ keychain: Keychain) {
     for remains in (try? keychain.auditRemains().found) ?? [] {
       let entries = remains.entries
@@ -129,8 +129,8 @@ extension AuditWalk {
     } else if isEndLost {
       add(nil, nil, "the end of the audit log cannot be read")
     } else if position.link != end.link || anchorProblem == nil && position.bytes != end.bytes {
-      // A process that found a false number of bytes has gone on from it, and a cut would believe it. Without the
-      // anchor, the number is not known.
+      // A process that found a false number of bytes has continued to count from there, and a cut would trust the
+      // count. Without the anchor, the number is not known.
       add(nil, nil, "the end of the audit log is not what was written last")
     } else if let foundEnd, anchorProblem == nil, position.row > gone {
       // Only the MAC under the key of the process that wrote the end shows that nothing was cut off.

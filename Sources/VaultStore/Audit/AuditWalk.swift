@@ -26,7 +26,8 @@ public final class AuditWalk {
   /// The number of entries that nothing authenticates: the entries of chains that were begun before the first unlock
   /// and without the boot key.
   public private(set) var unvouched: Int64 = 0
-  /// The first and the last of these entries that were written since the vault was last unlocked.
+  /// The first and the last of the entries counted in ``unvouched`` that were written since the vault was last
+  /// unlocked.
   private(set) var unvouchedSince: (first: Int64, last: Int64)?
   /// The number of bytes, after the part that the anchor covers, that were written before a first unlock.
   private(set) var early: Int64 = 0
@@ -43,16 +44,16 @@ public final class AuditWalk {
   let (cut, joined): (AuditPosition, AuditPosition)
   /// The rows that were set aside, over which the links continue.
   let aside: [ClosedRange<Int64>]
-  /// The links within these rows, to compare with links that were noted elsewhere.
+  /// The links within the rows of ``aside``, to compare with links that were noted elsewhere.
   var asideLinks: Set<Digest> = []
   /// The row up to which everything was removed.
   var gone: Int64
-  /// True when everything that the walk was to read was removed meanwhile.
+  /// True when everything that the walk had yet to read was removed meanwhile.
   var isOvertaken = false
   /// The position at which the log ends.
   let end: AuditPosition
   /// The end of the log according to the store; nil when the walk ends elsewhere. If another process wrote it, only its
-  /// MAC authenticates it, also after this process has begun to write behind it.
+  /// MAC authenticates it, even after this process has begun to write behind it.
   let foundEnd: AuditEnd?
   private let readsUnwritten: Bool
   /// The fault of the anchor; nil when it has none.

@@ -9,8 +9,8 @@ struct AuditWriting: ~Copyable {
   /// The number of rows, and of bytes, after which another chain is begun. A reader must go through the keys of a chain
   /// from its beginning, and a chain is cut as a whole.
   static let longest = (rows: 1024, bytes: 512 << 10)
-  /// The most rows of a chain. When it is long enough, the numbers of repetitions of its entries are added.
-  /// Each of these may have a row of its own.
+  /// The most rows of a chain. When a chain is long enough, the counts of its entries' repetitions are still added to
+  /// it, and each count may take a row of its own.
   static let mostRows = longest.rows + 1 + Keychain.mostAuditRepeats
 
   var key: AuditKey
@@ -82,8 +82,8 @@ struct AuditWriting: ~Copyable {
     }
   }
 
-  /// True when the next record must begin another chain. A day's passing is also a reason: the age of the log is known
-  /// from the beginnings of chains.
+  /// True when the next record must begin another chain. A chain also ends after a day, because the age of the log is
+  /// known from the beginnings of chains.
   func isLong(at now: Int64) -> Bool {
     isOver || end.row - chain >= Self.longest.rows || end.bytes - beginning.bytes >= Self.longest.bytes
       || now < Seconds.from(AuditChain.longestStep, to: time) || now >= Seconds.after(AuditChain.longestStep, time)

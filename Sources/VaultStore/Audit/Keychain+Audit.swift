@@ -189,7 +189,7 @@ extension Keychain {
   }
 
   /// Makes changes in a transaction of their own, which also writes all records of the log that are not on the disk
-  /// yet. So the changes and their entries are kept together, or neither.
+  /// yet. So either both the changes and their entries are kept, or neither.
   ///
   /// - Parameter seal: seals the entries of the changes, after these are made; it receives the result of `body`.
   /// - Throws: what the closures throw; ``VaultError/storage(_:)``. Then nothing has changed, and the log is as it was
@@ -246,7 +246,7 @@ extension Keychain {
   /// Begins a chain after the end of the log.
   private func beginChain(now: Int64) throws(VaultError) {
     let seed = RandomBytes.secret(count: 32)
-    // If this used another public key than the one stored last, somebody else could read the chain and write it anew.
+    // If this used a public key other than the one stored last, somebody else could read the chain and write it anew.
     let publicKey = try noticing { () throws(VaultError) in try checkedPublicKey() }
     let known = try noticing { () throws(VaultError) in try knownAuditAge() }
     let age = auditAge(at: now, known)

@@ -15,9 +15,9 @@ extension Keychain {
   ///   - now: Unix seconds.
   ///   - steps: the most parts to remove.
   ///   - usage: the subjects' use of the log, to be stored with the anchor.
-  ///   - carry: returns the entries to keep of a part, if at least some of that part is removed because the log is too
-  ///     long and not for its age. It gets the entries of the part and the number of bytes that they take. The kept
-  ///     entries are written at the end of the log at the same time, and must take fewer bytes.
+  ///   - carry: returns the entries of a part that must be kept, if at least some of that part is removed because the
+  ///     log is too long, and not for its age. It gets the entries of the part and the number of bytes that they take.
+  ///     The kept entries are written at the end of the log at the same time, and must take fewer bytes.
   ///   - tell: makes the entry that reports how many entries were removed; it is written at the same time.
   ///   - then: called after that, to seal what must stand after these entries.
   /// - Returns: the number of entries that were removed.
@@ -85,7 +85,7 @@ extension Keychain {
     var isForLength: Bool
   }
 
-  /// The end of the oldest chains to be removed, or of some of them if they are long; nil when no chain is to be
+  /// The end of the oldest chains to be removed, or of some of them if they are long; nil when no chain must be
   /// removed.
   private func cutEnd(of anchor: AuditAnchor, bytes: Int64, _ oldest: Int64) throws(VaultError) -> CutEnd? {
     let (cut, joined) = (anchor.cut, anchor.joined)
@@ -94,7 +94,8 @@ extension Keychain {
     var (position, isVouchedFor) = (cut, anchor.isVouchedFor)
     var isForLength = false
     var next: CutEnd?
-    // The time and the age of the chain before, and true for one that the unlocked vault has begun or continued.
+    // The time and the age of the previous chain, and whether the unlocked vault began that chain or the chains that it
+    // continues.
     var (last, isKnown): ((time: Int64, age: Int64)?, Bool) = (nil, true)
     try database.eachAuditRow(after: cut.row) { (row: AuditRow) throws(VaultError) in
       // A log that is not whole is not cut, because the missing part would be forgotten.

@@ -3,8 +3,8 @@ public import VaultModel
 
 // The joining of an earlier part of the log at an unlock, and the walks for readers of the log.
 extension Keychain {
-  /// Continues to check the part of the log that was written after the last anchor: by a daemon that has ended, or
-  /// before the first unlock of this one. At the end, all of the log can be anchored, and the next records begin a
+  /// Continues to check the part of the log that was written after the last anchor: by a daemon that has ended, or by
+  /// this daemon before its first unlock. At the end, all of the log can be anchored, and the next records begin a
   /// chain of the vault's own keys.
   ///
   /// - Parameter each: called with the entries that no anchor covered before, and their numbers.
@@ -141,7 +141,7 @@ extension Keychain {
     try database.putMeta(MetaName.auditEnd, (stored ?? AuditEnd(end, chain: chain)).encoded)
     // The anchor covers only what was joined.
     if source.bound.isAuditJoined { anchor.joined = end }
-    // The use of a log that is not whole cannot be known.
+    // If only a part of the log is copied, its use cannot be known.
     let usage = part == nil ? try source.auditUsage() : nil
     anchor.forgetUsage()
     if let usage { anchor.keep(try sealed(usage), at: anchor.earlyTime, early: 0) }
@@ -162,8 +162,8 @@ extension Keychain {
     try database.putMeta(MetaName.auditEnd, end.encoded)
   }
 
-  /// Removes the record that ``addLastRecord(_:now:)`` added at an end that failed. Records are copied unchanged, so a
-  /// last record that the other log does not have is not a copy.
+  /// Removes the record that ``addLastRecord(_:now:)`` added when ``Rekey/finish(recording:now:)`` failed before.
+  /// Records are copied unchanged, so a last record that the other log does not have is not a copy.
   private func removeLastRecord(besides source: Keychain) throws(VaultError) {
     guard let last = try database.auditRow(try database.lastAuditRow()), !last.isBeginning else { return }
     guard try source.database.auditRow(last.row)?.bytes != last.bytes else { return }

@@ -4,16 +4,18 @@ import VaultCore
 struct DepositChange {
   let kind: RecordChanges.Kind
   let row: Database.DepositOutline
-  /// The mark of a row that counts in the hash over deposits; nil for a waiting one.
+  /// The mark of a row that counts in the hash over deposits; nil for a waiting row.
   let mark: RecordMark?
+  /// The facts that the change overwrote in the known table.
   let table: DepositTable.Overwritten
-  /// The same for the table of the walk; nil if there was no walk, or the walk had not met the row.
+  /// The facts that the change overwrote in the walk's table; nil if there was no walk, or the walk had not met the
+  /// row.
   let walk: DepositTable.Overwritten?
 }
 
 extension Keychain {
-  /// Undoes the changes of a transaction that failed, so that nobody can have the whole table read again with changes
-  /// that fail. If they cannot be undone, the table is forgotten.
+  /// Undoes the changes of a transaction that failed, so that changes that fail do not make the whole table be read
+  /// again. If they cannot be undone, the table is forgotten.
   func undoDeposits() {
     guard let done = changes.depositChanges else { return forgetDeposits() }
     for change in done.reversed() {

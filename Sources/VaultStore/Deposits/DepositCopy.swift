@@ -1,10 +1,12 @@
 import VaultCore
 import VaultModel
 
-/// The copying of deposits into the second store of a rekey, in steps. Each is sealed anew to the key of that store.
+/// The copying of deposits into the second store of a rekey, in steps. Each deposit is sealed anew to the key of that
+/// store.
 ///
-/// Rows that are written or removed in the live store meanwhile, also those not reached yet, are in
-/// ``Keychain/touchedDeposits``. They are brought one by one, and none is left at the end. Rows keep their numbers.
+/// ``Keychain/touchedDeposits`` has the numbers of rows that are written or removed in the live store meanwhile, even
+/// of rows that the walk has not reached yet. Each is passed to ``bring(_:)``, and none is left at the end. Rows keep
+/// their numbers.
 final class DepositCopy {
   private let source: Keychain
   private let target: Keychain
@@ -43,8 +45,8 @@ final class DepositCopy {
     }
     isWalkOver = left > 0
     for row in rows {
-      // A note keeps the change that its deposit made only if another deposit waits for the same item, and all names of
-      // these are known when the walk is over.
+      // A note keeps the change that its deposit made only if another deposit waits for the same item. The names for
+      // which deposits wait are all known only at the end of the walk, so the note is copied later.
       if row.state == .seen, DepositNote(row.sealed)?.taken != nil {
         source.touchedDeposits?.insert(row.row)
       } else {
@@ -54,8 +56,8 @@ final class DepositCopy {
     return isWalkOver
   }
 
-  /// Makes the row of a number in the second store follow the live one, and returns the number of records that it
-  /// counts as. The second store needs an open transaction.
+  /// Makes the row with this number in the second store match the live store's row, and returns the number of records
+  /// that the row counts as. The second store needs an open transaction.
   func bring(_ number: Int64) throws(VaultError) -> Int {
     if let mark = marks.removeValue(forKey: number) { found.remove(mark) }
     if let old = try target.database.deposit(number) { try target.remove(old) }
@@ -64,7 +66,7 @@ final class DepositCopy {
     return Self.weight(of: row)
   }
 
-  /// Checks that the second store has all deposits of the live one, and that these are those that were stored last.
+  /// Checks that the second store has all deposits of the live store, exactly as they were stored last.
   func checkWhole() throws(VaultError) {
     guard isWalkOver, source.touchedDeposits?.isEmpty == true else { throw .storage("the rekey is not finished") }
     let stored = try source.classRecord(.whenUnlocked).sets[Keychain.depositsPlace]
@@ -82,7 +84,7 @@ final class DepositCopy {
     found.insert(mark)
   }
 
-  /// Keeps a row aside in the live store under a number of that store, as an unlock does. The rows that change by that
+  /// Keeps a row aside in the live store under a number of that store, as an unlock does. The rows that this changes
   /// are copied later.
   private func setAside(_ row: DepositRow) throws(VaultError) {
     let table = try source.knownDeposits(verified: true)

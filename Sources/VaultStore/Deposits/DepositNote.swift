@@ -68,7 +68,7 @@ struct DepositNote {
 
 extension Keychain {
   /// The blind mark of an item, which shows whether two deposits were for the same item. It is made of the item's
-  /// identity, because another item may get the name later. Its key is one that a lock wipes, and its place is one that
+  /// identity, because another item may get the name later. It is made with a key that a lock wipes, for a place that
   /// no record has.
   func depositMark(of item: ItemID) throws(VaultError) -> [UInt8] {
     try item.withBytes { (bytes: RawSpan) throws(VaultError) in try depositMark(bytes, number: 0) }
@@ -88,7 +88,7 @@ extension Keychain {
 
   /// The series of versions that deposits made of an item, and whether the last of these deposits was left for that
   /// name. The series comes from memory while the deposits that waited together are being taken in, even if a rekey
-  /// comes in between. Otherwise it comes from the notes that an earlier daemon, which has ended since, has written.
+  /// comes in between. Otherwise it comes from the notes that an earlier run of the daemon wrote.
   func takenBase(of item: ItemID, _ name: ItemName) throws(VaultError) -> (base: TakenBase, isForName: Bool)? {
     if let taken = takenBases[item] { return (taken.base, taken.name == name) }
     guard let taken = try knownDeposits().taken[depositMark(of: item)] else { return nil }

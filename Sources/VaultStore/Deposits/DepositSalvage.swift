@@ -4,9 +4,9 @@ import VaultModel
 /// The saving of the deposits of a damaged store into another store that has the same keys and no deposits, in steps.
 ///
 /// Waiting deposits are saved if they are authentic. Those that were settled or kept aside are saved if they are the
-/// ones that were stored last, which is known once all were read. In a store that is not damaged, rows that are written
-/// or removed meanwhile are in ``Keychain/salvaged``. They are brought one by one, and none is left when that is
-/// decided.
+/// ones that were stored last, which is known once all were read. If the store is not damaged, ``Keychain/salvaged``
+/// has the numbers of rows that are written or removed meanwhile. All of these rows are copied again before the rows
+/// are judged.
 final class DepositSalvage {
   private let source: Keychain
   private let target: Keychain
@@ -68,7 +68,7 @@ final class DepositSalvage {
     return isWalkOver
   }
 
-  /// Makes the rows that have changed follow the source; true when none is left.
+  /// Copies again the rows that have changed in the source; true when none is left.
   private func bring(_ left: inout Int) throws(VaultError) -> Bool {
     while left > 0, let number = source.salvaged?.deposits.popFirst() {
       if let mark = marks.removeValue(forKey: number) { found.remove(mark) }

@@ -153,7 +153,8 @@ extension Database.DepositOutline {
 
 // The known content of the table of deposits, and changes to the table.
 extension Keychain {
-  /// Returns the known content of the table of deposits. If it is not known, all that is left of it is read at once.
+  /// Returns the known content of the table of deposits. If it is not known, the part of the table that was not read
+  /// yet is read at once.
   ///
   /// - Parameter verified: true to check that the rows that are kept aside or remembered are those that were stored
   ///   last.
@@ -184,8 +185,8 @@ extension Keychain {
     try database.deleteDeposit(row.row)
   }
 
-  /// Removes the first rows, in whatever condition they are and as many as make up `records`; true when none is left. A
-  /// transaction must be open.
+  /// Removes the first rows, in whatever condition, up to a weight of `records` (``Statement/firstRows(records:)``);
+  /// true when none is left. A transaction must be open.
   func clearDeposits(records: Int) throws(VaultError) -> Bool {
     forgetDeposits()
     let removed = try database.deleteDeposits(records: records)

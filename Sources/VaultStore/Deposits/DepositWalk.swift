@@ -2,14 +2,15 @@ import VaultCore
 import VaultModel
 
 /// The reading of the table of deposits after an unlock, in steps. Each row is counted, and marked for the hash over
-/// deposits. The table that comes of it is believed when that hash is the stored one.
+/// deposits. The resulting table is trusted if this hash equals the stored hash.
 ///
-/// Rows that are written or removed meanwhile are passed to ``apply(_:_:_:)``, and to ``undo(_:)`` if that fails.
+/// Rows that are written or removed meanwhile are passed to ``apply(_:_:_:)``, and to ``undo(_:)`` if their transaction
+/// fails.
 struct DepositWalk {
   private(set) var table = DepositTable()
   private var found = RecordSet()
   private var place = Database.RowPlace()
-  /// False for a walk that reads outlines alone, and so comes to no hash.
+  /// False for a walk that reads outlines alone, and so computes no hash.
   private let isMarking: Bool
 
   init(isMarking: Bool = true) { self.isMarking = isMarking }
@@ -87,7 +88,7 @@ extension Keychain {
   /// After an error, the next step begins anew.
   func checkDeposits(records: Int) throws(VaultError) -> Bool {
     if bound.depositTable?.isVerified == true { return true }
-    // A step within a transaction meets rows that are gone, or there again, if the transaction fails.
+    // If a transaction fails, rows that a step within it has met are gone, and rows that it has missed are there again.
     if !changes.deposits.isEmpty { changes.depositChanges = nil }
     var walk = bound.depositWalk.take() ?? DepositWalk()
     guard try walk.step(self, records: records) else {

@@ -1,7 +1,7 @@
 import VaultCore
 import VaultModel
 
-// The ends of a deposit's row after it was examined: kept aside, remembered, or removed.
+// Settling the row of a deposit that was examined: the row is kept aside, remembered, or removed.
 extension Keychain {
   /// Keeps a waiting row aside, and returns its number from then on. A row that is not authentic gets another number,
   /// because somebody else chose its own.
@@ -69,7 +69,7 @@ extension Keychain {
 
   /// The age of the strongest class up to which a deposit that is settled now is remembered. By then the deposit is too
   /// old to be taken in again, even if its time lay in the future by ``depositLead``. A clock that jumps does not make
-  /// a deposit forgotten (``ClassRecord/Facts/age``).
+  /// the vault forget a deposit (``ClassRecord/Facts/age``).
   private var rememberedUntil: Int64 {
     Seconds.after(Self.depositAge + Self.depositLead, facts[.whenUnlocked]?.age ?? 0)
   }

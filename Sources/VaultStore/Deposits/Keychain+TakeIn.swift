@@ -28,8 +28,8 @@ extension Keychain {
   /// The last parameter is the item, if it exists.
   public typealias DepositDecision = (Depositor, DepositedItem, ItemInfo?) -> DepositObstacle?
 
-  /// The decision of the store's owner on the value of a deposit that may be taken in otherwise; nil when the value may
-  /// become that of the item.
+  /// The decision of the store's owner on the value of a deposit that nothing else prevents from being taken in; nil
+  /// when the item may have the value.
   public typealias DepositJudgment = (Depositor, DepositedItem, RawSpan) -> DepositObstacle?
 
   /// Looks for deposits that wait, and for rows to clear; false if there are none.
@@ -48,8 +48,8 @@ extension Keychain {
   /// after which the rest waits as before. A deposit that is not taken in is kept aside with its reason.
   ///
   /// - Parameters:
-  ///   - waiting: the deposits that an unlock has found; empty at the end. Within another transaction, it is right only
-  ///     if that one is kept.
+  ///   - waiting: the deposits that an unlock has found; empty at the end. Within another transaction, this value is
+  ///     right only if that transaction is kept.
   ///   - now: Unix seconds.
   ///   - isTimeUp: called after each deposit, and after some rows that were cleared; true ends this call.
   ///   - told: called with each deposit that was taken in or kept aside, when that is on the disk, or part of another
@@ -93,16 +93,16 @@ extension Keychain {
   }
 
   /// Forgets deposits that need not be remembered any more, and gives numbers of this store to rows that earlier
-  /// programs kept aside under the numbers with which they were found. A transaction must be open.
+  /// versions of the program kept aside under the numbers that the rows had. A transaction must be open.
   private func clear(_ waiting: inout WaitingDeposits, _ isTimeUp: () -> Bool) throws(VaultError) {
     while let (number, isOver) = waiting.nextToClear(isTimeUp) {
-      guard try isToClear(number, isOver) else { continue }
+      guard try mustClear(number, isOver) else { continue }
       guard let row = try database.deposit(number) else { throw .corrupt("a deposit is not where it was") }
       if isOver { try remove(row) } else { _ = try renumber(row, as: row) }
     }
   }
 
-  private func isToClear(_ number: Int64, _ isOver: Bool) throws(VaultError) -> Bool {
+  private func mustClear(_ number: Int64, _ isOver: Bool) throws(VaultError) -> Bool {
     let table = try knownDeposits()
     return isOver ? table.remembered[number] != nil : table.misnumbered.contains(number)
   }
@@ -149,11 +149,12 @@ extension Keychain {
     public var isBox = false
   }
 
-  /// The next deposits with numbers above `number`, at most `limit` of them, and as many as one step reads. To say
-  /// something about a deposit takes opening all of it.
+  /// The next deposits with numbers above `number`: at most `limit`, and no more than one step reads, because a deposit
+  /// must be opened as a whole before anything can be said about it.
   ///
   /// - Returns: the deposits, and the number above which the next call continues; nil once there are no more deposits.
-  ///   There may be none and a next call: other rows lie between, or the deposits are still being read after an unlock.
+  ///   There may be no deposits and still a next call: other rows lie between, or the deposits are still being read
+  ///   after an unlock.
   /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
   public func tellDeposits(
     after number: Int64, limit: Int, records: Int = Keychain.depositStep

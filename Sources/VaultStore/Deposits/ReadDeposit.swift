@@ -10,7 +10,7 @@ struct DepositFault: Error {
 /// A deposit that was opened: its record, and the place of its value.
 struct ReadDeposit {
   let record: DepositRecord
-  /// The time at which the deposit was left, or at which the box was sealed that was handed in, in Unix seconds.
+  /// The time at which the deposit was left, or at which the box that was handed in was sealed, in Unix seconds.
   private(set) var time: Int64
   /// The item as the deposit describes it; nil for a box that cannot be read, for which ``fault`` is the reason.
   private(set) var item: DepositedItem?
@@ -72,7 +72,7 @@ struct ReadDeposit {
       }
     }
     guard let box else { throw DepositFault(obstacle: obstacle) }
-    // A box with another vault's identity was sealed to this key.
+    // Such a box was sealed to this vault's key, and names another vault.
     guard box.stamp.vault == keychain.vault else { throw DepositFault(obstacle: .malformed) }
     return box
   }
@@ -85,7 +85,7 @@ extension DepositRow {
     return try isAuthentic(keychain, publicKey: publicKey)
   }
 
-  /// Checks the same with a public key that the caller knows to be the vault's.
+  /// True when a waiting row is authentic under a public key that the caller knows to be the vault's.
   func isAuthentic(_ keychain: Keychain, publicKey: [UInt8]) throws(VaultError) -> Bool {
     guard let tag = DepositorTag(depositor), envelope.count > RecordMark.count else { return false }
     let mac = Array(envelope.prefix(RecordMark.count)).withSpan { RecordMark($0) }

@@ -54,7 +54,7 @@ public final class Keychain {
   /// The versions that deposits have made of their items, kept until all waiting deposits are taken in, even if a lock
   /// or a rekey comes in between. See ``takenBase(of:_:)``.
   var takenBases: [ItemID: (base: TakenBase, name: ItemName)] = [:]
-  /// The number of bytes of the log that were written before a first unlock, until the anchor counts them.
+  /// The number of bytes of the audit log that were written before a first unlock, until the anchor counts them.
   var earlyAudit: Int64 = 0
   /// True when the boot key has opened the keys of `always` items since the store was opened.
   var opensWithBootKey = false
@@ -88,7 +88,7 @@ public final class Keychain {
   }
   // The rows that committed transactions have changed, while a rekey needs to know them.
   var touched: Set<Int64>?
-  // The same for the deposits and for the grants.
+  // The numbers of the deposits and of the grants that committed transactions have changed, likewise.
   var touchedDeposits: Set<Int64>?
   var touchedGrants: Set<Int64>?
   // The deposits and grants that committed transactions have changed, while a salvage needs to know them.
@@ -101,7 +101,7 @@ public final class Keychain {
   /// True when vault.db is a copy that was made without the log that belongs to it, or has lost that log. The newest
   /// writes are missing then, and no record shows it.
   public var isCopy: Bool { database.isCopy }
-  /// True when the log was found with a part of a change behind the last whole one. That change was dropped.
+  /// True when, at opening, the log had a part of a change behind the last complete change. That part was dropped.
   public var hadUnfinishedChange: Bool { database.connection.hadRemains }
 
   /// Opens the vault in `directory`. The vault belongs to this process alone until ``close()`` or until the keychain is

@@ -18,7 +18,7 @@ public enum VaultError: Error, Hashable {
   case noSuchVersion(Int)
   /// An item or a slot with that name or id exists already.
   case alreadyExists
-  /// The item has expired and is not served any more since that time, in Unix seconds.
+  /// The item expired at this time, in Unix seconds, and is no longer served.
   case expired(Int64)
   /// The caller may not have the value, which was not opened.
   case notAllowed(Decision)
@@ -30,7 +30,7 @@ public enum VaultError: Error, Hashable {
   case distrusted(String, advice: String)
   /// The second store of a rekey is not what was written, while the vault itself is whole; the text says what is wrong.
   case secondStore(String)
-  /// A later program wrote the store, with that version of the schema. Nothing was changed.
+  /// A later version of the program wrote the store, with this version of the schema. Nothing was changed.
   case newer(Int)
   /// The system failed to read or write.
   case storage(String)
@@ -38,8 +38,8 @@ public enum VaultError: Error, Hashable {
   case permissions(String)
   /// The value or the attributes do not fit the item's kind, or the vault has the most slots that it can have.
   case invalidValue(String)
-  /// The change would alter what the item always stays: its use, a key's kind, or whether it can be read. No other
-  /// value or kind would help, only another item.
+  /// The change would alter what never changes about an item: its use, a key's kind, or whether it can be read. No
+  /// other value or kind would help, only another item.
   case needsAnotherItem(String)
   /// The value is longer than this limit, in bytes.
   case tooLarge(Int)
@@ -56,7 +56,7 @@ public enum VaultError: Error, Hashable {
 }
 
 extension VaultError {
-  /// The error in words for the log, without its advice. A caller's refusal is worded where the caller reads it.
+  /// The error in words for the log, without its advice. The words for a caller are chosen elsewhere.
   package var reason: String {
     switch self {
     case .noVault: "there is no vault"

@@ -8,7 +8,7 @@ extension String {
     // the heap.
     let (mine, others) = (utf8.span, other.utf8.span)
     guard mine.count == others.count, !mine.isEmpty else { return mine.count == others.count }
-    // Both strings have that many bytes, which is more than none, so both have an address.
+    // Neither string is empty, so both have an address.
     return unsafe mine.withUnsafeBufferPointer { mine in
       unsafe others.withUnsafeBufferPointer { unsafe memcmp(mine.baseAddress!, $0.baseAddress!, mine.count) == 0 }
     }
@@ -24,7 +24,7 @@ extension [UInt8] {
   /// True when both are the same bytes. The comparison does not take constant time, so it is not for secrets.
   func isEqual(to bytes: RawSpan) -> Bool {
     guard count == bytes.byteCount, count > 0 else { return count == bytes.byteCount }
-    // Both sides have that many bytes, which is more than none, so both have an address.
+    // Neither side is empty, so both have an address.
     return unsafe bytes.withUnsafeBytes { unsafe memcmp(self, $0.baseAddress!, count) == 0 }
   }
 }

@@ -1,8 +1,8 @@
 import VaultCore
 import VaultModel
 
-/// The difference, for each class, between the values and tags that exist and those that the class's heads name. In a
-/// whole store there is none.
+/// The difference, for each class, between the values and tags that exist and those that the class's heads name. In an
+/// intact store there is no difference.
 ///
 /// Somebody who has the key of a class can make the hashes of that class match whatever rows they write. Comparing,
 /// under that key, the records that heads name with the records that exist would not help either: an exclusive or is

@@ -39,8 +39,7 @@ extension Database {
   /// about both boxes.
   static let longestDeposit = DepositBox.longest + (512 << 10)
   static let longestNote = 64
-  /// An upper bound above the number of rows that any vault has, so that rows which somebody inserts cannot make a walk
-  /// endless.
+  /// A number of rows that no vault exceeds, so that rows that somebody inserts cannot make a walk endless.
   static let mostDepositRows = Keychain.mostDeposits * 2 + Keychain.mostSeen * 2
 
   /// Walks the rows behind `place`, until `body` returns false. `place` moves along.
@@ -92,7 +91,7 @@ extension Database {
 
   /// Walks the rows behind `place`, until `body` returns false. `place` moves along.
   ///
-  /// - Parameter isOutline: true to read the outlines alone, which lack the obstacles.
+  /// - Parameter isOutline: true to read the outlines alone, without the obstacles of rows that are kept aside.
   /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` as ``eachDeposit(from:_:)`` does.
   func walkDeposits(
     from place: inout RowPlace, isOutline: Bool = false, _ body: (WalkedDeposit) throws(VaultError) -> Bool
@@ -214,7 +213,8 @@ extension Database {
     try runOnOneRow(statements.deposits.delete, "a deposit")
   }
 
-  /// Removes the first rows, as many as make up `records`, and returns their numbers.
+  /// Removes the first rows, up to a weight of `records` (``Statement/firstRows(records:)``), and returns their
+  /// numbers.
   func deleteDeposits(records: Int) throws(VaultError) -> [Int64] {
     let numbers = try statements.deposits.sizes.firstRows(records: records)
     for number in numbers { try deleteDeposit(number) }

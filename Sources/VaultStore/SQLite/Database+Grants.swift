@@ -13,7 +13,7 @@ struct GrantRow {
 extension Database {
   /// The most rows that are read: more than a vault has.
   static let mostGrantRows = AccessClass.allCases.count * Keychain.mostGrantRecords
-  /// The error for a table with more rows than that. No row of such a table is examined further.
+  /// The error for a table with more than ``mostGrantRows`` rows. No row of such a table is examined further.
   static let tooManyGrants = VaultError.corrupt(
     "vault.db has more than \(mostGrantRows) rows of grants, and no vault has as many")
   /// The longest record in bytes, with room for what later versions of the program add.
@@ -102,7 +102,8 @@ extension Database {
     try runOnOneRow(statements.grants.delete, "a grant")
   }
 
-  /// Removes the first rows, as many as make up `records`, and returns their numbers.
+  /// Removes the first rows, up to a weight of `records` (``Statement/firstRows(records:)``), and returns their
+  /// numbers.
   func deleteGrants(records: Int) throws(VaultError) -> [Int64] {
     let numbers = try statements.grants.sizes.firstRows(records: records)
     for number in numbers { try deleteGrant(number) }

@@ -1,6 +1,6 @@
-// The walks over tables whose rows have numbers of their own, which are left and resumed.
+// Walks that can pause and resume, over tables whose rows have numbers of their own.
 extension Database {
-  /// A table of such rows.
+  /// A table whose rows have numbers of their own.
   enum NumberedTable {
     case deposits, grants
 
@@ -30,7 +30,7 @@ extension Database {
     fileprivate var outOfOrder: VaultError { Database.outOfOrder(name) }
   }
 
-  /// A place in such a walk.
+  /// A place in a walk over a numbered table.
   struct RowPlace {
     /// The number of the last row that the walk has met; nil before the first one.
     private(set) var number: Int64?

@@ -262,7 +262,7 @@ extension Database {
   /// Removes an item's head and all its values. The caller removes the tags.
   ///
   /// - Parameter olderValues: the number of versions that the item has beside the current one.
-  /// - Throws: ``VaultError/corrupt(_:)`` when the head is missing, or the number of older values is another one.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the head is missing, or the number of older values differs.
   func delete(row: Int64, olderValues: Int) throws(VaultError) {
     highestRow = nil
     try statements.heads.delete.bind(1, row)

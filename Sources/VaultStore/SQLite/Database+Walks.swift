@@ -87,7 +87,7 @@ extension Database {
       AccessClass(rawValue: UInt8(clamping: try statement.integer(3)))
     }
 
-    /// The columns that the version is bound to as a value of that class; nil when the head has no identity.
+    /// The columns that the version's value is bound to in that class; nil when the head has no identity.
     func columns(_ accessible: AccessClass) throws(VaultError) -> HeadColumns? {
       guard let identity = try statement.withBlob(5, { (bytes: RawSpan) throws(VaultError) in ItemID(bytes) }) else {
         return nil

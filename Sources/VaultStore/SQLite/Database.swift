@@ -57,8 +57,8 @@ final class Database {
     return try Database(connection, path: path, lock: nil)
   }
 
-  /// Declares that not only the tables but also the records are ours, so that closing may fold the log into the main
-  /// file, and the log may be settled. If that fails now, ``begin()`` tries it again.
+  /// Declares that the records are ours, too, not only the tables. The log may then be settled, and closing may fold it
+  /// into the main file. If settling the log fails now, ``begin()`` tries again.
   func trust() {
     connection.trust()
     try? connection.settleLog()
@@ -213,8 +213,8 @@ final class Database {
 
   /// Ends the transaction and waits until it is on the disk.
   ///
-  /// - Throws: the system's error, also when it is not known whether the files have their names, or
-  ///   ``VaultError/distrusted(_:advice:)`` when they have lost them. Nothing of the transaction is kept then.
+  /// - Throws: the system's error, also when nobody can tell whether the files still have their names;
+  ///   ``VaultError/distrusted(_:advice:)`` when the files have lost their names. The transaction is undone then.
   func commit() throws(VaultError) {
     do throws(VaultError) {
       if let error = connection.lostFile { throw error }

@@ -221,7 +221,7 @@ struct RecordWalk {
   ///
   /// Somebody who has the key of a weaker class, and not the keys of the stronger classes, can write records that the
   /// hashes of the weaker class match. Such records may be rows that stand in the way of items of the stronger classes,
-  /// or a value that nobody can read, at which a rekey would end.
+  /// or a value that nobody can read, at which a rekey would fail.
   private mutating func lookInto(
     _ row: Row, _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
   ) throws(VaultError) {

@@ -1,7 +1,7 @@
 public import VaultCore
 public import VaultModel
 
-// The change of a value that counts within one version.
+// Changes of a value that make no new version.
 extension Keychain {
   /// Replaces the current value of an item with `value`, under the same version number. This is for a change within a
   /// value that makes no new version, such as the counter of one-time codes. The old value is gone.

@@ -233,8 +233,8 @@ extension Keychain {
     return SealedValue(version: version, bytes: bytes, digest: bytes.withSpan { Digest(of: $0) })
   }
 
-  /// Stores a version that is not the current one. `isNew` is true when it was the current one until now, or had no
-  /// record of its own.
+  /// Stores a version that is not the current one. `isNew` is true when the version has no record of its own yet,
+  /// because it was the current one until now, for example.
   func put(_ columns: HeadColumns, older value: SealedValue, isNew: Bool) throws(VaultError) {
     if isNew {
       try database.insertValue(row: columns.row, version: value.version, sealed: value.bytes)
@@ -247,8 +247,8 @@ extension Keychain {
   /// Stores a head with the current value beside it, in place of `old` if there is one. The caller notes the removal of
   /// the old value.
   ///
-  /// - Throws: also ``VaultError/storage(_:)`` for a head that could not be read back, which only a head that somebody
-  ///   forged can become. The error is not one of damage, as in ``HeadRecord/countRevision(row:)``.
+  /// - Throws: also ``VaultError/storage(_:)`` when the new head could not be read back, which happens only if somebody
+  ///   forged the old one. The error is not one of damage, as in ``HeadRecord/countRevision(row:)``.
   func put(
     _ columns: HeadColumns, _ head: HeadRecord, value: SealedValue, insteadOf old: FoundItem? = nil
   ) throws(VaultError) {

@@ -10,7 +10,7 @@ extension Keychain {
   /// under the keys of the new class and bound to the new policy revision.
   /// - Parameters:
   ///   - expires: the expiry that the caller wants. With `.none`, an expiry that somebody has set stays, unless it has
-  ///     passed and the value is new; any other expiry is the one that the value states itself.
+  ///     passed and the value is new; any other expiry becomes the value's own.
   ///   - checked: the result of an earlier check of the value, which takes long for a key; nil for none.
   ///   - sealed: the new value, if it was sealed before for the place that it gets now; `value` is nil then.
   ///   - ahead: versions that were sealed before; they are not sealed again if nothing has changed since.
@@ -110,8 +110,8 @@ extension Keychain {
     return stored
   }
 
-  /// True if somebody has set the expiry of an item, or that it has none. Otherwise the expiry is the one that the
-  /// item's current value states itself, and goes with that value.
+  /// True if somebody has set an item's expiry, or has set that the item never expires. Otherwise the expiry is the
+  /// current value's own, and changes with the value.
   func isExpiryByHand(_ item: FoundItem) throws(VaultError) -> Bool {
     let info = item.head.item
     guard info.kind.facts.mayEnd else { return info.expires != nil }
@@ -122,11 +122,11 @@ extension Keychain {
     return scratch.withBytes { info.kind.ownEnd(of: $0) } != info.expires
   }
 
-  /// The expiry that somebody has set, for an item with a value that states its own.
+  /// The expiry to store when somebody has set `expires`, and the value's own expiry is `own`.
   ///
-  /// The store does not record who set an expiry: one that differs from the value's own was set by hand. So that a
-  /// caller who may only store values cannot make it look like the value's own, with a certificate that ends in the
-  /// same second, it ends a second before such a certificate.
+  /// The store does not record who set an expiry: an expiry that differs from the value's own was set by hand. A caller
+  /// who may only store values could store a certificate that ends in the very second of the item's expiry, which would
+  /// then look like the certificate's own. So the stored expiry is one second earlier in this case.
   private static func expiry(byHand expires: Int64?, besides own: Int64?) -> Int64? {
     guard let expires else { return nil }
     return expires == own ? expires - 1 : expires
@@ -150,8 +150,8 @@ extension Keychain {
     }
   }
 
-  /// Deletes the oldest versions that are too many or too large. A store that is older than the limit may hold more of
-  /// them.
+  /// Deletes the oldest versions that are too many or too large. A store from before the limits may have many such
+  /// versions.
   private func prune(_ head: inout HeadRecord, _ surplus: Int, _ old: FoundItem) throws(VaultError) {
     for (version, digest) in zip(head.item.versions, head.digests).prefix(surplus) {
       try noteRemoval(of: version.number, old.columns, digest)

@@ -10,14 +10,14 @@ public enum Revision {
   case move(ItemName, to: ItemName)
   case restoreVersion(Int, of: ItemName)
   case trash(ItemName)
-  /// Takes the item out of the trash that a search has found; see ``Keychain/searchTrash(_:_:)``.
+  /// Takes the item that a search has found out of the trash; see ``Keychain/searchTrash(_:_:)``.
   case restore(ItemName, found: TrashSearch)
 }
 
-// The sealing, before a change, of what the change needs.
+// Sealing, before a change, what the change will write.
 extension Keychain {
-  /// Seals a part of what these changes of items, which are made in one transaction, will need. Each item is named
-  /// once. New items need nothing.
+  /// Seals a part of what these changes will write. The changes are made in one transaction, each to an item of its
+  /// own. The values of new items are not sealed here.
   ///
   /// - Returns: false when nothing was sealed. Either little is left, which the changes themselves seal, or the changes
   ///   will be refused with the reason.
@@ -74,7 +74,7 @@ extension Keychain {
   public func sealedValue(
     of change: ItemChange, from source: Digest? = nil, _ ahead: SealedAhead
   ) -> SealedAhead.Value? {
-    // Few changes have such a value. To find out for which place it is, the item must be looked up.
+    // Few changes have such a value, and finding its place requires a look-up of the item.
     guard ahead.hasValue, let (_, place) = try? place(ofValueOf: change, ahead) else { return nil }
     return ahead.value(for: place, from: source, bound.identity)
   }

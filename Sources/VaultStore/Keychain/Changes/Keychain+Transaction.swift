@@ -8,7 +8,7 @@ enum TransactionState {
   case failed(VaultError)
 }
 
-// The transactions: every write happens in one, and the state in memory is restored with it.
+// Transactions: every write happens in one. If it fails, the state in memory is restored, too.
 extension Keychain {
   /// Makes all changes in `body` in one transaction: all are kept, or none.
   ///

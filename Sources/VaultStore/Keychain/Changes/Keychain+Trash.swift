@@ -28,8 +28,8 @@ extension Keychain {
 
   /// Takes the most recently deleted item of this name out of the trash.
   ///
-  /// - Parameter search: the search for the item, see ``searchTrash(_:_:)``. If it is not at its end, it is made to the
-  ///   end now, which may take long.
+  /// - Parameter search: the search for the item, see ``searchTrash(_:_:)``. A search that is not at its end continues
+  ///   to the end now, which may take long.
   /// - Throws: ``VaultError/noSuchItem`` when the trash has no such item; ``VaultError/alreadyExists`` when another
   ///   item has the name now; ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then
   ///   nothing has changed.
@@ -107,7 +107,8 @@ extension Keychain {
   /// - Parameters:
   ///   - age: the least ``ageInTrash(_:)`` of the items to delete, in seconds.
   ///   - after: the result of the previous call; nil for the first call.
-  ///   - examining: the most items to examine. Fewer are examined if they take long to be deleted, or have many bytes.
+  ///   - examining: the most items to examine. Fewer are examined if deleting them takes long, or if they have many
+  ///     bytes.
   ///   - gone: called with the number of deleted items, if any were deleted.
   /// - Returns: the `after` for the next call; nil at the end.
   /// - Throws: ``VaultError/locked`` when a key is missing; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
@@ -119,7 +120,7 @@ extension Keychain {
     var last = after ?? 0
     var due: [FoundItem] = []
     var examined = 0
-    // The time in microseconds and the bytes of what is examined and deleted, which one large item may exceed.
+    // The time in microseconds and the bytes that examining and deleting take. One large item may exceed the limits.
     var (time, bytes) = (0, 0)
     var isLast = true
     try eachTrashed(.trash, after: last, marking: true) { found in
@@ -148,7 +149,7 @@ extension Keychain {
     return isLast ? nil : last
   }
 
-  /// Passes to `body` the items that a fact about the trash leads to, in the order of their rows, until it returns
+  /// Passes to `body` the items that a fact about the trash leads to, in the order of their rows, until `body` returns
   /// false.
   func eachTrashed(
     _ fact: Fact, after: Int64, marking: Bool, _ body: (FoundItem) -> Bool

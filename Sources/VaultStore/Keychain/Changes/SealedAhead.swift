@@ -17,7 +17,8 @@ public final class SealedAhead {
 
   /// The sealed values for the next revision of one item.
   private struct Item {
-    /// The columns of that revision. Every change of the item counts a revision, so a changed item gives other columns.
+    /// The columns of that revision. Every change of the item increases its revision, so a changed item has other
+    /// columns.
     let columns: HeadColumns
     var versions: [Int: SealedValue] = [:]
   }

@@ -5,7 +5,7 @@ public import VaultModel
 /// had that name, and only an opened head tells when its item was deleted.
 ///
 /// Between the steps, the keychain tells the search of each item of that name that goes into the trash. So nobody who
-/// deletes such items meanwhile makes the search begin again. It holds nothing in the clear.
+/// deletes such items meanwhile makes the search begin again. The search holds nothing in the clear.
 public final class TrashSearch {
   /// The most items that one step opens.
   public static let mostItems = 256
@@ -38,7 +38,7 @@ public final class TrashSearch {
   /// Makes the search begin again with its next step.
   fileprivate func restart() { (basis, place, isOver, last) = (nil, 0, false, nil) }
 
-  /// Makes the search begin anew if it was not made under these tags and keys; true if it does.
+  /// Makes the search begin again if it was begun with other tags or keys; true if it begins again.
   fileprivate func begin(_ tags: ClassTags, _ keys: KeyIdentity) -> Bool {
     if let basis, basis.keys === keys, basis.tags == tags { return false }
     restart()
@@ -46,8 +46,8 @@ public final class TrashSearch {
     return true
   }
 
-  /// Takes note of an item in the trash. Earlier programs gave deletions no numbers: of two without a number, the later
-  /// one counts, and of two in the same second the one of the higher row.
+  /// Takes note of an item in the trash. Earlier versions of the program did not number deletions: of two deletions
+  /// without a number, the later one counts, and of two in the same second, the one in the higher row.
   fileprivate func meet(_ deletion: Deletion) {
     func order(_ deletion: Deletion) -> (Int64, Int64, Int64) {
       (deletion.trashed.number, deletion.trashed.time, deletion.row)

@@ -1,11 +1,12 @@
 import VaultCore
 import VaultModel
 
-/// The copying of grants into the second store of a rekey, in steps. Each is sealed anew to the keys of that store.
+/// The copying of grants into the second store of a rekey, in steps. Each grant is sealed anew under the keys of that
+/// store.
 ///
-/// Rows that are written or removed in the live store meanwhile, also those not reached yet, are in
-/// ``Keychain/touchedGrants``. They are brought one by one, and none is left at the end. Rows keep their numbers, so
-/// the grants keep their order.
+/// ``Keychain/touchedGrants`` has the numbers of rows that are written or removed in the live store meanwhile, even of
+/// rows that the walk has not reached yet. Each is passed to ``bring(_:_:)``, and none is left at the end. Rows keep
+/// their numbers, so the grants keep their order.
 final class GrantCopy {
   private let source: Keychain
   private let target: Keychain
@@ -41,7 +42,8 @@ final class GrantCopy {
     return isWalkOver
   }
 
-  /// Makes the row of a number in the second store follow the live one. The second store needs an open transaction.
+  /// Makes the row with this number in the second store match the live store's row. The second store needs an open
+  /// transaction.
   func bring(_ number: Int64, _ written: inout Rekey.Written) throws(VaultError) {
     defer { plaintext.wipe() }
     if let (accessible, mark) = marks.removeValue(forKey: number) {
@@ -65,7 +67,7 @@ final class GrantCopy {
     written.bytes += row.sealed.count
   }
 
-  /// Checks that the second store has all grants of the live one, and that these are those that were stored last.
+  /// Checks that the second store has all grants of the live store, exactly as they were stored last.
   func checkWhole() throws(VaultError) {
     guard isWalkOver, source.touchedGrants?.isEmpty == true else { throw .storage("the rekey is not finished") }
     for accessible in AccessClass.allCases {

@@ -3,9 +3,9 @@ import VaultModel
 
 /// The saving of the grants of a damaged store into another store that has the same keys and no grants, in steps.
 ///
-/// Grants of a class whose records are not those that were stored last are left out. In a store that is not damaged,
-/// rows that are written or removed meanwhile are in ``Keychain/salvaged``. They are brought one by one, and none is
-/// left when that is decided.
+/// Grants of a class whose records are not those that were stored last are left out. If the store is not damaged,
+/// ``Keychain/salvaged`` has the numbers of rows that are written or removed meanwhile. All of these rows are copied
+/// again before the classes are judged.
 final class GrantSalvage {
   /// A row that was copied.
   private struct Copied {
@@ -70,7 +70,7 @@ final class GrantSalvage {
     return isWalkOver
   }
 
-  /// Makes the rows that have changed follow the source; true when none is left.
+  /// Copies again the rows that have changed in the source; true when none is left.
   private func bring(_ left: inout Int) throws(VaultError) -> Bool {
     while left > 0, let number = source.salvaged?.grants.popFirst() {
       left -= 1

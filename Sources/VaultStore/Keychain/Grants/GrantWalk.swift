@@ -24,11 +24,11 @@ public struct SealedGrant {
   let row: GrantRow
 }
 
-/// The reading of all grants, in steps, with keys of its own. An unlock that must know the grants from its beginning
-/// starts this walk before anything is open.
+/// The reading of all grants, in steps, with keys of its own. An unlock that must know the grants from the start begins
+/// this walk before it opens the vault.
 ///
-/// The walk reports what it read, and not whether that is what was stored last: ``Keychain/grants(of:among:)`` judges
-/// that.
+/// The walk reports what it read. It does not judge whether this is what was stored last;
+/// ``Keychain/grants(of:among:)`` does.
 public final class GrantWalk {
   /// The number of rows between two checks of the time.
   private static let stride = 32

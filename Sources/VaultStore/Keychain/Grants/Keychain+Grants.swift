@@ -2,8 +2,8 @@ internal import VaultBytes
 public import VaultCore
 public import VaultModel
 
-// The grants. Their records belong to no item, and each is sealed once for each class for which it is to count. Whoever
-// has the keys of one class can make grants for items of that class, which these keys open anyway, and for no others.
+// The grants. Their records belong to no item, and each is sealed once for each class in which it counts. Whoever has
+// the keys of one class can make grants for items of that class, which these keys open anyway, and for no others.
 extension Keychain {
   /// The most grant records that a vault has. A grant counts once, whatever the number of classes for which it is
   /// sealed. One place stays free for the record that suspends the grants after a restore (``suspendGrants()``).
@@ -56,7 +56,7 @@ extension Keychain {
     try open(database.grants(with: ids).rows, of: accessible)
   }
 
-  /// Opens records that were read before, those of one class. A record that does not open is left out.
+  /// Opens, of the records that were read before, those of one class. A record that does not open is left out.
   ///
   /// - Throws: ``VaultError/locked``.
   public func open(_ grants: [SealedGrant], of accessible: AccessClass) throws(VaultError) -> [GrantRecord] {
@@ -145,14 +145,14 @@ extension Keychain {
       if !isWaiting, records.contains(where: { $0.grant != nil }) { isNeeded = true }
     }
     guard isNeeded else { return }
-    // The write has a time that no class is behind, so that no class gets the time of another one.
+    // The time of the write is not later than that of any class, so that no class gets the time of another one.
     let times = AccessClass.allCases.compactMap(vouchedTime)
     let record = GrantRecord(.unconfirmed(since: vouchedTime(.whenUnlocked) ?? 0))
     _ = try changeGrants(removing: [], adding: [record], now: times.min() ?? 0, upTo: Self.mostGrantRecords)
   }
 
-  /// Removes the first rows, in whatever condition they are and as many as make up `records`; true when none is left. A
-  /// transaction must be open.
+  /// Removes the first rows, in whatever condition, up to a weight of `records` (``Statement/firstRows(records:)``);
+  /// true when none is left. A transaction must be open.
   func clearGrants(records: Int) throws(VaultError) -> Bool {
     let removed = try database.deleteGrants(records: records)
     changes.grants.formUnion(removed)

@@ -9,7 +9,7 @@ public struct ItemBinding: Hashable, Sendable {
 }
 
 extension Keychain {
-  /// The binding of the item that has a name now, for decisions that must not pass on to another item and must not
+  /// The binding of the item that now has this name, for decisions that must not pass on to another item and must not
   /// outlive the item's policy. A new value or a new name does not change the binding.
   ///
   /// - Throws: as ``item(named:)`` does.
@@ -20,7 +20,7 @@ extension Keychain {
     }
   }
 
-  /// The item that has a name now, and the base that a deposit for it must state.
+  /// The item that now has this name, and the base that a deposit for the item must state.
   ///
   /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
   public func depositBase(

@@ -18,17 +18,18 @@ extension Keychain {
 
   /// The number of a query's predicates that are compared to find the most selective one.
   private static let comparedFacts = 8
-  /// The numbers of candidates up to which these are counted: the higher one only if no predicate has fewer than the
-  /// lower.
+  /// The limits up to which candidates are counted. The higher limit applies only if no predicate has fewer candidates
+  /// than the lower limit.
   private static let countedTags = [16, 1000]
 
   /// Returns one page of the items that match a query, in the order in which the items were first stored.
   ///
-  /// A name, an attribute's value, a folder or a kind in the query is looked up through its tag, and so is what the
-  /// clients of a keyring look for; other queries walk all items. A page ends after `limit` matches, after `examining`
-  /// items, when `isTimeUp` returns true, or when its items count as more than `bytes` (``pageBytes(of:)``), so that no
-  /// call takes long. A page can have few items or none and still a `next`, but it advances by at least one item. Items
-  /// of classes whose names cannot be read now are left out; see ``knowsAllNames``.
+  /// A name, an attribute's value, a folder or a kind in the query is looked up through its tag, and so are a keyring
+  /// number and the attributes of a keyring's clients; other queries walk all items. A page ends after `limit` matches,
+  /// after `examining` items, when `isTimeUp` returns true, or when its items count as more than `bytes`
+  /// (``pageBytes(of:)``), so that no call takes long. A page can have few items or none and still a `next`, but it
+  /// advances by at least one item. Items of classes whose names cannot be read now are left out; see
+  /// ``knowsAllNames``.
   /// - Parameters:
   ///   - area: the part of the vault in which the search looks. The cost of a search in a folder or by a name depends
   ///     on the number of items there, whatever the query and whatever else the vault has. A search over everything may

@@ -5,8 +5,8 @@ import VaultModel
 // The hashes over all records of each class. Each change updates them in its own transaction.
 //
 // A head, its values and its tags count towards the class of the item. Slots, wrapped keys and the next vault key count
-// towards all three classes, each time under another key. A change of these has the vault key at hand, which gives all
-// three keys, while nobody who has less than the vault key can make the three classes agree.
+// towards all three classes, each time under a different key. Whoever changes these has the vault key, from which all
+// three keys follow; nobody who has less than the vault key can make the three classes agree.
 extension Keychain {
   // MARK: Noting changes
 
@@ -125,7 +125,7 @@ extension Keychain {
     }
   }
 
-  /// The mark of a tag that leads to a row. The mark of that row's head says which item it is.
+  /// The mark of a tag that leads to a row. The mark of the row's head says which item is in the row.
   func mark(_ tag: Tag, row: Int64, _ accessible: AccessClass) throws(VaultError) -> RecordMark {
     let place = AssociatedData(vault: vault, table: .tags, number: row, accessible: accessible)
     return try withIntegrityKey(accessible) { (key: borrowing SecureBytes) in
@@ -196,8 +196,8 @@ extension Keychain {
   }
 
   /// Updates the class records with the changes of the open transaction. Also raises the time in the records of the
-  /// other classes whose keys are in memory to the transaction's time, so that a clock which is turned back does not
-  /// serve their expired items either.
+  /// other classes whose keys are in memory to the transaction's time, so that the expired items of those classes are
+  /// not served either after the clock is turned back.
   ///
   /// - Parameter old: the facts in the records when the transaction began.
   func writeClassRecords(since old: ByClass<ClassRecord.Facts?>) throws(VaultError) {
@@ -257,7 +257,7 @@ extension Keychain {
   func change<R>(
     vaultKey: borrowing SecureBytes, _ body: () throws(VaultError) -> R
   ) throws(VaultError) -> R {
-    // A key that does not unwrap leaves none of the others behind.
+    // If one key does not unwrap, none of the others stays in memory.
     defer { if case .none = transaction.state { keys.lent = LentKeys() } }
     for accessible in AccessClass.allCases where !holdsIntegrityKey(accessible) {
       keys.lent.take(Subkey.integrity.derive(from: try unwrap(accessible, under: .vault, vaultKey)), accessible)

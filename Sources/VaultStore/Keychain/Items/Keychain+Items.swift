@@ -5,7 +5,7 @@ public import VaultModel
 struct FoundItem {
   var columns: HeadColumns
   var head: HeadRecord
-  /// The mark of the head record in the hash over its class; nil unless the key for it is in memory and the head is to
+  /// The mark of the head record in the hash over its class; nil unless the key for it is in memory and the head will
   /// be changed.
   var mark: RecordMark?
 }

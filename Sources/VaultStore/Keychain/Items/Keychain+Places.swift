@@ -9,11 +9,11 @@ struct ItemPlaces {
   /// The rows, by the first half of an identity, which is random. The head in the row has the whole identity.
   fileprivate var rows: [UInt64: Int64] = [:]
   fileprivate var last: Int64 = 0
-  /// The number of the last change at which this map had the place of every item; nil before that.
+  /// The ``Keychain/changeCount`` at which this map last had the place of every item; nil if it never had.
   fileprivate var whole: UInt64?
 
-  /// The map is emptied, and so the rows of deleted items are forgotten, when it has more than twice as many rows as
-  /// there are items, and more rows than this.
+  /// The number of rows up to which the map is never emptied. A larger map is emptied when it has more than twice as
+  /// many rows as there are items, so that the rows of deleted items are forgotten.
   fileprivate static let little = 4096
 }
 

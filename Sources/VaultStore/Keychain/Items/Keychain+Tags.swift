@@ -44,7 +44,7 @@ enum Fact {
     }
   }
 
-  /// True when the fact holds for an item. By this check a tag that leads to a wrong item is noticed.
+  /// True when the fact holds for an item. This check detects a tag that leads to the wrong item.
   func holds(for item: ItemInfo) -> Bool {
     switch self {
     case .trash, .trashedName: if item.trashed == nil { return false }

@@ -108,8 +108,8 @@ extension Keychain {
     return RecentItems.Entry(head.item, sealed: sealed, associatedData: context)
   }
 
-  /// Refuses a value that was not allowed. Also refuses a key that is never read, unless the decision says that it
-  /// stays in this process, even if whoever made the decision forgot about such keys.
+  /// Refuses a value that was not allowed. Also refuses a key that is never read, unless the decision keeps the value
+  /// in this process. So such a key is safe even from a decision that did not consider it.
   private func check(_ decision: Decision, _ item: ItemInfo) throws(VaultError) {
     switch decision {
     case .allow: if item.policy.isNeverRead { throw .notAllowed(.refuse) }

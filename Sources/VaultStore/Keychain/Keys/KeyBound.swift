@@ -9,23 +9,23 @@ import VaultModel
 /// ``Keychain/settle()`` must cover it as well. One thing that belongs here cannot be here: a check in progress,
 /// because it changes while it reads the rest. ``Keychain/takeOver(_:_:)`` drops that check by name.
 struct KeyBound: ~Copyable {
-  /// The identity of the keys. By it a call recognizes what it sealed before under the same keys.
+  /// The identity of the keys, by which a call recognizes what it sealed before under the same keys.
   let identity = KeyIdentity()
   /// The chain of the audit log that is being written; nil before the first entry.
   var audit: AuditWriting?
   /// True once the earlier part of the log is known to be whole, so that the whole log is trusted.
   var isAuditJoined = false
-  /// The walk over that earlier part, until it is over.
+  /// The walk over the earlier part of the log, until it is over.
   var auditJoin: AuditWalk?
-  /// The first and the last entry of that part that nothing authenticates.
+  /// The first and the last of those entries in the earlier part that nothing authenticates; nil if there are none.
   var unvouchedAudit: (first: Int64, last: Int64)?
   /// The vault's public key. See ``Keychain/publicKey``.
   var publicKey: [UInt8]?
   /// The known content of the table of deposits; nil until it is first needed.
   var depositTable: DepositTable?
-  /// The reading of that table anew; nil unless it is under way.
+  /// The walk that reads the table of deposits again after an unlock; nil unless it is under way.
   var depositWalk: DepositWalk?
-  /// The first reading of that table after the store was opened; nil unless it is under way.
+  /// The walk that reads the table for the first time after the store was opened; nil unless it is under way.
   var depositOutlines: DepositWalk?
   /// The numbers and identities of the deposits that were left since the store was opened and were not taken in yet.
   var leftDeposits: [Int64: ItemID] = [:]

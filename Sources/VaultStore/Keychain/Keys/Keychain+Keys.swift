@@ -18,8 +18,8 @@ extension Keychain {
       classKey: try unwrap(.afterFirstUnlock, under: .vault, vaultKey), of: .afterFirstUnlock)
     let newAlways = ClassKeys(classKey: try unwrap(.always, under: .vault, vaultKey), of: .always)
     bound.recent.forget()
-    // The table is read and checked anew, in steps, now that the key is in memory. What was known of it bounds what is
-    // left until then.
+    // The table of deposits is read and checked again, in steps, now that the key is in memory. Until then, its known
+    // content limits how many deposits can be left.
     bound.depositTable?.isVerified = false
     bound.depositWalk = DepositWalk()
     keys.whenUnlocked = newWhenUnlocked

@@ -3,8 +3,8 @@ public import VaultCore
 public import VaultModel
 
 // The slots, which are the ways into the vault. Their records are not encrypted, except for the wrapped vault key, so
-// these methods work in every state. A change of slots has the vault key at hand, which gives the keys of the hashes
-// over the slots.
+// these methods work in every state. Whoever changes the slots has the vault key, from which the keys of the hashes
+// over the slots follow.
 extension Keychain {
   /// Checks that a slot that opened is the one that was stored last, according to the classes that ``judges(_:)``
   /// returns. Nobody who has less than the vault key can make these classes confirm a slot that was removed or
@@ -31,8 +31,8 @@ extension Keychain {
     }
   }
 
-  /// Makes a change of the slots if all slots in `seen` are still stored as they are there. A person may have been
-  /// asked since the right to the change was proven, and another change may have been made meanwhile.
+  /// Makes a change of the slots if all slots in `seen` are still stored exactly as they are in `seen`. A person may
+  /// have been asked since the right to the change was proven, and another change may have been made meanwhile.
   private func changeSlots(
     given seen: [SlotRecord], vaultKey: borrowing SecureBytes, _ body: () throws(VaultError) -> Void
   ) throws(VaultError) {
@@ -46,8 +46,8 @@ extension Keychain {
 
   /// Adds a slot.
   ///
-  /// - Parameter seen: the slots that must still be stored as they are here, such as the slot by which the right was
-  ///   proven.
+  /// - Parameter seen: the slots that must still be stored exactly so, such as the slot that proved the right to this
+  ///   change.
   /// - Throws: ``VaultError/alreadyExists`` when a slot has that id or had it before; ``VaultError/overtaken``,
   ///   ``VaultError/rekeying``; ``VaultError/invalidValue(_:)`` when the vault has the most slots that it can have;
   ///   ``VaultError/corrupt(_:)``, including when `vaultKey` belongs to another vault; ``VaultError/storage(_:)``.
@@ -65,7 +65,7 @@ extension Keychain {
 
   /// Replaces the slot with the same id, for example after a change of password.
   ///
-  /// - Parameter seen: the slots that must still be stored as they are here: the slot by which the right was proven,
+  /// - Parameter seen: the slots that must still be stored exactly so: the slot that proved the right to this change,
   ///   and the slot to be replaced.
   /// - Throws: ``VaultError/lastSlot`` when no lasting slot would be left; ``VaultError/noSuchSlot(_:)``,
   ///   ``VaultError/overtaken``, ``VaultError/rekeying``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
@@ -82,8 +82,8 @@ extension Keychain {
 
   /// Removes a slot.
   ///
-  /// - Parameter seen: the slots that must still be stored as they are here, such as the slot by which the right was
-  ///   proven.
+  /// - Parameter seen: the slots that must still be stored exactly so, such as the slot that proved the right to this
+  ///   change.
   /// - Throws: ``VaultError/lastSlot`` when no lasting slot would be left (see ``isLasting(without:)``);
   ///   ``VaultError/noSuchSlot(_:)``, ``VaultError/overtaken``, ``VaultError/rekeying``, ``VaultError/corrupt(_:)``,
   ///   ``VaultError/storage(_:)``.

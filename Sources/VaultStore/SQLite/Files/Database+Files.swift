@@ -145,7 +145,7 @@ extension Database {
       try reached(.synced)
     }
     if isReplaced { try result.get() }
-    // To close a descriptor of the live file later would drop the locks on it.
+    // Closing a descriptor of the live file later would drop the locks on it.
     if !isReplaced { displaced = nil }
     live = try Database(opening: path, lock: lock)
     live.trust()

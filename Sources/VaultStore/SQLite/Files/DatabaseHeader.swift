@@ -28,7 +28,7 @@ struct DatabaseHeader {
   }
 
   /// Checks the header on page 1, whether the page was read from the main file or from the log. The header must state
-  /// the right number of pages, that SQLite uses each page whole, and that no page is a map of other pages.
+  /// the right number of pages, that SQLite uses every byte of a page, and that no page is a pointer map.
   static func check(_ page: Page, pages: Int) throws(VaultError) {
     let header = DatabaseHeader(bytes: Array(page.bytes.prefix(length)))
     guard header.number(at: 28) == pages else { throw .corrupt("page 1 gives a different number of pages") }

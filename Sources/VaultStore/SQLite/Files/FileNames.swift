@@ -119,15 +119,15 @@ struct FileNumber: Equatable {
 
 /// The file to which a path leads, as far as the system says.
 ///
-/// Only ENOENT proves that there is none. After any other error, such as EACCES for a folder that this process may not
-/// enter now, ENOTDIR, or EIO of a disk, the file may be in its place all the same.
+/// Only ENOENT proves that there is no file. After any other error, such as EACCES for a folder that this process may
+/// not enter now, ENOTDIR, or EIO of a disk, the file may be in its place all the same.
 enum NamedFile: Equatable {
   case file(FileNumber)
   case none
   /// The system's error number.
   case hidden(Int32)
 
-  /// Looks at `path`, itself and not where a link leads.
+  /// Looks at `path` itself, without following a link.
   init(_ path: String) {
     var status = stat()
     if unsafe lstat(path, &status) == 0 {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A database that arrives as the bytes of its file. It has another name until all of it is there and was checked. If
-/// it is abandoned earlier, nothing of it stays.
+/// A database that arrives as the bytes of its file. It has another name until all of it has arrived and was checked.
+/// If it is abandoned before that, nothing of it stays.
 struct IncomingDatabase: ~Copyable {
   private let directory: StoreDirectory
   // Keeps other processes from making a database here meanwhile.
@@ -55,7 +55,7 @@ struct IncomingDatabase: ~Copyable {
     }
   }
 
-  /// Opens the database that came in. No more bytes can be added here afterwards.
+  /// Opens the database that has arrived. No bytes can be appended afterwards.
   ///
   /// - Throws: as ``Database/init(opening:lock:)``, and also when an earlier write turns out to have failed.
   mutating func open() throws(VaultError) -> Database {

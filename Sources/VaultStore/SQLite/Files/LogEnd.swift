@@ -1,15 +1,16 @@
-/// The end of a log: everything behind the first frame that does not continue the log. It decides whether a crash or
-/// damage has ended the log there.
+/// The end of a log: everything from the first frame on that does not continue the log. This type decides whether a
+/// crash or damage has ended the log there.
 ///
 /// The rule rests on three promises of the writer (``SQLiteConnection``). A transaction is begun only when the one
-/// before it is on the disk. What a transaction without an end has written is cut off, and that is on the disk, before
-/// the next one is begun. And a log that begins anew gets salts whose first number is one higher.
+/// before it is on the disk. The frames of an unfinished transaction are cut off, and the cut is on the disk, before
+/// the next transaction is begun. And a log that begins anew gets salts whose first number is increased by one.
 ///
-/// So a crash leaves at most one transaction behind the end, any blocks of it, and whatever was there before: nothing,
-/// or whole frames from an earlier use of the log. Its last frame alone ends a transaction. Therefore a frame of this
-/// log that stands behind such an end was written by a later transaction, and the one before was on the disk: the log
-/// is damaged. It is damaged, too, if the place behind such an end has neither nothing nor an earlier frame: a block of
-/// the disk is shorter than a frame, so it can hide an end and the beginning of the only frame behind that.
+/// So the end that a crash leaves has blocks of at most one transaction, among whatever was there before: nothing, or
+/// whole frames from an earlier use of the log. Only the last frame of that transaction is marked as the last one.
+/// Therefore a frame of this log behind a marked frame was written by a later transaction, which was begun only when
+/// the marked frame was on the disk: the log is damaged. The log is also damaged if anything but an earlier frame
+/// follows a marked frame: a damaged block of the disk can cover the end of a marked frame and the head of the only
+/// frame behind it.
 ///
 /// Damage that hides the end of the last transaction but one looks like a crash. So does damage within the last
 /// transaction.
@@ -20,15 +21,16 @@ struct LogEnd {
   private static let mostUses: UInt32 = 1 << 20
 
   private let log: LogFrames
-  /// The place of the frame that ends a transaction, counted from 0.
+  /// The place of the frame that is marked as the last of a transaction, counted from 0; nil until there is such a
+  /// frame.
   private var end: Int?
-  /// The log after the frame at the place before, according to that frame; nil if it is not of this log.
+  /// The state of the log after the previous frame, as that frame states it; nil if that frame is not of this log.
   private var before: LogFrames?
 
   /// Begins where a frame does not continue `log`.
   init(of log: LogFrames) { self.log = log }
 
-  /// Takes the next place behind the end; true if a crash cannot have left this place as it is.
+  /// Examines the frame at the next place of the end; true if a crash cannot have left that place as it is.
   mutating func isDamage(_ frame: [UInt8], at place: Int) -> Bool {
     guard log.isOurs(frame) else {
       before = nil
@@ -40,8 +42,8 @@ struct LogEnd {
     return false
   }
 
-  /// True if the beginning of a frame's head and its salts were written together. A sector may end between them. Then
-  /// the beginning may be that of an earlier frame, unless the checksum includes it.
+  /// True if the beginning of a frame's head and its salts were written together. A sector may end between the two. The
+  /// beginning may then be from an earlier frame, unless the checksum covers it.
   private func hasOneHead(_ frame: [UInt8], at place: Int) -> Bool {
     let salts = LogFrames.headerSize + place * LogFrames.frameSize + LogFrames.saltsInHead.lowerBound
     return !salts.isMultiple(of: Self.sector) || before?.isFollowed(by: frame) == true

@@ -52,7 +52,7 @@ struct LogFrames {
     return Self.page(frame) != 0 && sums == (Self.number(frame, at: 16), Self.number(frame, at: 20))
   }
 
-  /// True when `frame` is a frame that continues the checksum.
+  /// True when `frame` continues the checksum.
   func isFollowed(by frame: [UInt8]) -> Bool {
     var frames = self
     return frames.goesOn(with: frame)
@@ -69,7 +69,7 @@ struct LogFrames {
   func isOurs(_ frame: [UInt8]) -> Bool { frame[Self.saltsInHead] == salts[...] }
 
   /// The number of times that the log has begun anew since it had `frame`, if it ever had this frame: each time, the
-  /// first salt becomes one higher.
+  /// first salt is increased by one.
   func uses(since frame: [UInt8]) -> UInt32 {
     Self.number(salts, at: 0) &- Self.number(frame, at: Self.saltsInHead.lowerBound)
   }

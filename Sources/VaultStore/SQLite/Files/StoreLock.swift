@@ -4,7 +4,7 @@ import Glibc
 /// The right to be the one process that has the store open: an exclusive `flock` on `vault.lock` beside the database.
 ///
 /// The first line of the file is the holder's process id as decimal text, so that a process that is refused can say
-/// which process has the store. A second line is the number of locks of the vault that the holder has confirmed.
+/// which process has the store. A second line counts how often the holder has confirmed that the vault was locked.
 ///
 /// The file is never removed, because removing a lock file lets two processes each hold a lock on a different file. The
 /// kernel releases the lock when the process ends, so a killed process leaves nothing behind.
@@ -20,7 +20,8 @@ final class StoreLock {
     let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (creating ? O_CREAT : 0)
     guard let descriptor = try directory.openFile(fileName, flags) else { return nil }
     let lock = StoreLock(directory.path(of: fileName), descriptor)
-    // A program that only looks whether the lock is held shares it for a moment (`vault status`, `vault lock`).
+    // A program that only checks whether the lock is held takes a shared lock for a moment (`vault status`, `vault
+    // lock`).
     for pause: UInt32 in 1...100 {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
         lock.writeID()
@@ -73,8 +74,8 @@ final class StoreLock {
 
   // MARK: A holder that others look for
 
-  /// True if the file has lost its place: others do not find the holder by it any more, and may take the lock of
-  /// another file of its name. A name that this process cannot look at is not lost.
+  /// True if the file has lost its place: others do not find the holder by it any more, and may take the lock on
+  /// another file of that name. A name that this process cannot look at is not lost.
   var isLost: Bool {
     switch NamedFile(path) {
     case .file(let found): FileNumber(of: descriptor) != found
@@ -89,8 +90,8 @@ final class StoreLock {
     return unsafe fstat(descriptor, &status) == 0 && status.st_nlink == 0
   }
 
-  /// Confirms a lock of the vault to programs that cannot reach the socket of the daemon: increases the number in the
-  /// lock's file. The file is opened anew, because the lock may be that of a vault which is being made or restored.
+  /// Confirms to programs that cannot reach the daemon's socket that the vault was locked: increases the number in the
+  /// lock file. The file is opened anew, because the vault may be one that is being made or restored.
   ///
   /// - Parameter path: the store's directory, whose lock this process holds.
   static func confirm(in path: String) {
@@ -102,7 +103,7 @@ final class StoreLock {
     // On a full disk, the process id may be missing.
     guard lines.isEmpty || lines[0] == "\(getpid())" else { return }
     let number = lines.count > 1 ? Int(lines[1]) ?? 0 : 0
-    // Somebody may have written the highest number. Any number other than the one before confirms the lock.
+    // Somebody may have written the highest number. Any change of the number confirms that the vault was locked.
     let text = [UInt8]("\(getpid())\n\(number &+ 1)\n".utf8)
     // The text never becomes shorter, and a reader ignores a line without its end.
     _ = unsafe pwrite(file, text, text.count, 0)

@@ -4,10 +4,10 @@ import Glibc
 /// ask: is the main file cut short, and is the log damaged?
 ///
 /// A crash while the log is folded in leaves the main file shorter than its page count says. That is no damage as long
-/// as the log still has the missing pages. SQLite itself would read a page that is nowhere as zeros. SQLite also takes
-/// a damaged part of the log for its end, as if the power had gone at that point: all later transactions would be lost
-/// without a word. ``LogEnd`` tells the two apart, but for the last transaction or two. A damaged header with frames
-/// behind it is always damage, because a header is on the disk before the first frame is written.
+/// as the log still has the missing pages. SQLite itself would read a missing page as zeros. SQLite also takes a
+/// damaged part of the log for its end, as if the power had gone at that point: all later transactions would be lost
+/// without a word. ``LogEnd`` tells damage from a crash, except in the last one or two transactions. A damaged header
+/// with frames behind it is always damage, because a header is on the disk before the first frame is written.
 ///
 /// Holes are skipped, because a file may claim any length at no cost. Zeros are not a frame, because no page has the
 /// number 0. A file system may have written later parts of a transaction first, and so leave holes.
@@ -101,7 +101,8 @@ struct WriteAheadLog {
 
   /// Fills `bytes` with the file's content from `offset` on; false if the file ends earlier.
   ///
-  /// An error is not an end: SQLite may read the same place a moment later, and then know a longer log than this one.
+  /// An error is not an end: SQLite may read the same place a moment later, and then find a longer log than this reader
+  /// did.
   private static func read(_ bytes: inout [UInt8], _ file: Int32, at offset: Int) throws(VaultError) -> Bool {
     var filled = 0
     while filled < bytes.count {
@@ -116,8 +117,8 @@ struct WriteAheadLog {
     return true
   }
 
-  /// The place of the frame before the one in which the next written data begins; it is `place` or later. Nil when only
-  /// a hole follows.
+  /// The place of the last frame before the next data behind the frame at `place`: `place` itself, or a later place.
+  /// Nil when only a hole follows.
   private static func lastFrame(in file: Int32, beforeDataBehind place: Int) -> Int? {
     // A file system without support for holes reports that the whole file is written.
     let data = lseek(file, offset(of: place + 1), seekData)

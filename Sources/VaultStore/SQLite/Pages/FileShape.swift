@@ -77,8 +77,8 @@ struct FileShape {
   /// folded in before all pages were examined.
   ///
   /// So the log grows by ``room`` and a part of the store's size at most, however much is written, and the check ends
-  /// even if nobody else continues it. To a transaction it adds about as much time as the writing itself takes, and
-  /// more if crashes during checks have left a long log; see ``due(_:growth:)``.
+  /// even if nobody else continues it. This adds to a transaction about as much time as its writing takes, and more if
+  /// crashes during checks have left a long log; see ``due(_:growth:)``.
   mutating func keepUp(_ keychain: Keychain, _ verification: inout Verification) {
     guard let frozen else { return }
     do throws(VaultError) {

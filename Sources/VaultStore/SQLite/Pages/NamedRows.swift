@@ -4,7 +4,7 @@
 /// with such a row is kept from SQLite (`vault_guard_file`). Here each row is read by itself, and of a row that is too
 /// long only the name is read.
 struct NamedRows {
-  /// An upper bound above the number of pages that such a table has, so that nobody can make the reading take long.
+  /// A number of pages that no such table exceeds, so that nobody can make the reading take long.
   private static let mostPages = 64
 
   typealias Row = (name: String, record: Result<[UInt8], VaultError>)

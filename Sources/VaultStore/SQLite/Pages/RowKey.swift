@@ -1,6 +1,5 @@
 /// The key that a tree is ordered by. In a table it is the row number. In one of our indexes it is the bytes of a blob
-/// or a text, if the index has one, followed by numbers. Texts are compared by their bytes, as SQLite does without
-/// another collation.
+/// or a text, if the index has one, followed by numbers. Texts are compared by their bytes, as SQLite does by default.
 struct RowKey {
   var bytes: ArraySlice<UInt8> = []
   var numbers: (Int64, Int64) = (0, 0)

@@ -50,9 +50,9 @@ struct TreePage {
     return address
   }
 
-  /// Checks that each byte after the addresses of the cells has one use. A free area comes in the middle, then cells,
-  /// free blocks in their order, and as many single bytes between them as the header says. Whatever is written into
-  /// such a page later then overwrites nothing and exposes nothing.
+  /// Checks that each byte after the addresses of the cells has one use. First comes a free area, then cells and free
+  /// blocks, the blocks in ascending order, with as many unused single bytes between them as the header says. Whatever
+  /// is written into such a page later then overwrites nothing and exposes nothing.
   func checkSpace(_ space: inout PageSpace) throws(VaultError) {
     space.clear()
     let content = page.number16(at: header + 5)

@@ -90,8 +90,8 @@ struct TreeShape {
     for index in 0..<page.count { try pass(page, index) }
   }
 
-  /// Passes a cell after checking that it comes after all cells before it. In a table, the key in a pointer to a child
-  /// is a number that no row before it exceeds.
+  /// Passes a cell, after checking that its key follows the keys of all cells before it. In a table, the key in a
+  /// pointer to a child is a number that no row before it exceeds.
   private mutating func pass(_ page: TreePage, _ index: Int) throws(VaultError) {
     let cell = try page.cell(index)
     if tree.isTable, !page.isLeaf {

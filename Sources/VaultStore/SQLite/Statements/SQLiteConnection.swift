@@ -27,7 +27,7 @@ import Glibc
   private var isFolded = true
   // The number of users that rely on the main file to stay as it is.
   private var holders = 0
-  /// True when the log was found and may not be on the disk, or may have something behind its committed part.
+  /// True when a log was found at opening that may not be on the disk, or may have something behind its committed part.
   var isUnsettled = false
   /// True if the log was found with frames of a transaction that was not completed.
   var hadRemains = false
@@ -136,7 +136,7 @@ import Glibc
     (SQLITE_LIMIT_EXPR_DEPTH, 8),
     (SQLITE_LIMIT_ATTACHED, 0),
   ]
-  /// The limits that apply after that, for rows and for our statements.
+  /// The limits that apply once the tables are known to be ours, for rows and for our statements.
   private static let limits: [(Int32, Int32)] = [
     (SQLITE_LIMIT_LENGTH, longestColumn), (SQLITE_LIMIT_SQL_LENGTH, 8192), (SQLITE_LIMIT_COLUMN, 16),
     (SQLITE_LIMIT_EXPR_DEPTH, 16),
@@ -154,7 +154,7 @@ import Glibc
     unsafe vault_db_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
   }
 
-  /// Declares that the file and its log are to stay as they are from now on: closing folds nothing in.
+  /// Declares that the file and its log must stay as they are from now on: closing folds nothing in.
   func distrust() {
     isTrusted = false
     unsafe vault_db_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -277,15 +277,17 @@ import Glibc
     if code != SQLITE_OK { throw error(code) }
   }
 
-  /// Cuts off what stands behind the committed part of the log, and waits until that and all before it are on the disk.
-  /// Then a crash leaves at most the one transaction that is written next (``LogEnd``). A crash, a failed transaction
-  /// or a program that copied the store leaves a log that is not settled. SQLite never reads what is cut off.
+  /// Cuts off everything behind the committed part of the log, and waits until the cut and the committed part are on
+  /// the disk. A crash then leaves at most the one transaction that is written next (``LogEnd``). A crash, a failed
+  /// transaction or a program that copied the store leaves a log that is not settled. SQLite never reads what is cut
+  /// off.
   ///
   /// Call this before anything is written. It has no effect on a settled log.
   func settleLog() throws(VaultError) {
     guard unsafe isUnsettled || guards[1].begun != 0, !isInTransaction else { return }
     if let lost = lostFile {
-      // The transaction must not be written behind these frames if the next look succeeds.
+      // If a later look at the file succeeds, no transaction may have been written behind the frames that are not cut
+      // off.
       if case .storage = lost { throw lost }
       return
     }
@@ -295,7 +297,7 @@ import Glibc
     isUnsettled = false
   }
 
-  /// The size of the log without anything that does not belong to a committed transaction.
+  /// The size of the log's header and of the committed part, in bytes.
   private func settledSize() throws(VaultError) -> Int {
     guard committed.frames > 0 else { return LogFrames.headerSize }
     var header = [UInt8](repeating: 0, count: LogFrames.headerSize)

@@ -113,8 +113,8 @@ import Glibc
 
   private static func weight(_ size: Int) -> Int { 1 + size / 4096 }
 
-  /// The numbers of the first rows, as many as make up `records`. The statement returns the number and the size of each
-  /// row.
+  /// The numbers of the first rows: as many rows as have the weight `records` together (see ``weight``), or all rows.
+  /// The statement must return the number and the size of each row.
   func firstRows(records: Int) throws(VaultError) -> [Int64] {
     var (left, numbers): (Int, [Int64]) = (records, [])
     try each { (row: Statement) throws(VaultError) in

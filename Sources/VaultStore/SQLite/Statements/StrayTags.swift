@@ -1,7 +1,7 @@
 import VaultModel
 
-/// The rows that a lookup skips because they count towards another class than the one under whose key their tag was
-/// made, or because they lead to no item of that class.
+/// The rows that a lookup skips because they count towards a class other than the one under whose key their tag was
+/// made, or because they lead to no item of the latter class.
 ///
 /// A program that has the key of a class can insert any row that counts towards that class, and must not thereby keep
 /// anyone from reading an item of a stronger class. Any other stray row is damage that such a key does not explain, and

@@ -45,8 +45,8 @@ extension Keychain {
   }
 
   /// The first facts for the class records of the copy. No class gets a time earlier than one that its own authentic
-  /// record states, nor a lower age, because the items in the trash are copied with their ages. The rows are counted
-  /// from the start. The ids of slots continue after the last id in the record of the strongest class, or else begin
+  /// record states, nor a lower age, because the items in the trash are copied with their ages. The numbers of rows
+  /// begin again at 1. The ids of slots continue after the last id in the record of the strongest class, or else begin
   /// with the first free id.
   private func copiedFacts(_ now: Int64, _ nextSlot: UInt32?, _ kept: [Int64]) -> ByClass<ClassRecord.Facts> {
     var free: UInt32 = 1
@@ -96,7 +96,7 @@ extension Keychain {
     var kept: [(name: String, sealed: [UInt8])] = []
     for (name, found) in try database.keys() {
       let place = Self.place(key: name)
-      // This one is made anew.
+      // The box's public key is added below.
       if name == KeyName.box, publicKey != nil { continue }
       guard case .success(let sealed) = found,
         try holds(

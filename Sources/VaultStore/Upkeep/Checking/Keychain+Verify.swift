@@ -55,8 +55,8 @@ extension Keychain {
   }
 
   /// The error, with advice, when the files that this keychain has open are no longer those that the next opening would
-  /// find; ``VaultError/storage(_:)`` when that is not known; nil otherwise. The files are looked at; nothing is noted
-  /// as a fault.
+  /// find; ``VaultError/storage(_:)`` when that is not known; nil otherwise. This only looks at the files, and notes no
+  /// fault.
   public var lostFile: VaultError? { database.lostFile }
 
   /// True when a check that begins now can cover all records.

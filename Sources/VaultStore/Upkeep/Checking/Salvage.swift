@@ -6,8 +6,8 @@ public import VaultModel
 ///
 /// Each item is opened and sealed again, so whatever is in the second store was whole. The damaged store is only read.
 /// An item is saved if its head and its current value open. Of its older versions, those that open are saved, up to the
-/// number and size that an item keeps (``Keychain/keptVersions``, ``Keychain/keptBytes``). These need not be the
-/// latest: old records that were put back together still open.
+/// number and size that an item keeps (``Keychain/keptVersions``, ``Keychain/keptBytes``). Saved records need not be
+/// the latest: old records that were put back together still open.
 ///
 /// For items, the salvage relies on nothing else in the damaged store. Rows are given anew, in the order in which the
 /// items are found. Items without a head are lost. Tags of names tell which ones they are; the class records count the
@@ -64,7 +64,7 @@ public final class Salvage {
   /// The number of items without a head, as far as they are not listed; and the numbers of those that tags led to.
   private var unlisted = 0
   private var others: Set<Int64> = []
-  /// The heads that were met of each class, saved or listed as lost, without those that are another state of an item.
+  /// The number of heads of each class that the walks have met, without heads that are another state of an item.
   private var met = ByClass<Int64>(repeating: 0)
   private var metOfNoClass: Int64 = 0
   /// The state of the audit log's copy: whether all items are saved, so that it can begin; the walk over the log; the
@@ -73,8 +73,8 @@ public final class Salvage {
   private var audit: AuditWalk?
   private var wholeAudit: (cut: AuditPosition, end: AuditPosition)?
   private var losesAudit = false
-  /// Fills a block with counts that the log does not have, called when the end of the log is reached; and that block,
-  /// which becomes the last record of the second store's log.
+  /// Fills a block with counts that the log does not have; called when the end of the log is reached. `counts` is that
+  /// block, which becomes the last record of the second store's log.
   private let count: (inout AuditBlock) -> Void
   private var counts = AuditBlock()
   /// The time at which the salvage began, Unix seconds.
@@ -269,7 +269,7 @@ public final class Salvage {
       let (next, isTooMany) = sum.addingReportingOverflow(max(0, known - met[accessible]))
       return isTooMany ? .max : next
     }
-    // A head of no known class may be any of them.
+    // A head of no known class may be any of the missing heads.
     return Int(clamping: max(0, missing - metOfNoClass))
   }
 
@@ -296,7 +296,7 @@ public final class Salvage {
   private func look(for item: Int64, _ tag: Tag, _ left: inout Int) throws(VaultError) {
     let isPassed = item <= lowest || item >= highest
     if !isPassed {
-      // More tags than one may lead to an item that somebody has put there.
+      // Several tags may lead to an item that somebody has put there.
       guard others.insert(item).inserted else { return }
     }
     do throws(VaultError) {
@@ -308,7 +308,7 @@ public final class Salvage {
         return
       }
       if isPassed { guard others.insert(item).inserted else { return } }
-      // The item is saved if its head has another number than its tag.
+      // If the second store has this tag, the item was saved from another row than the one that the tag leads to.
       guard try target.database.count(tagged: ClassTags(tag, .whenUnlocked), limit: 1) == 0 else { return }
       unlisted -= 1
       result.lose(Finding(.missing, item: item, "item \(item) is lost: its record is gone"))
@@ -365,8 +365,8 @@ public final class Salvage {
   }
 
   /// Ensures that no two items have the same name or the same identity. It removes the items that were saved before, or
-  /// `new`, which is in the second store without tags. True when `new` stays. An item in the trash has left its name to
-  /// others, so it shares it with any item.
+  /// `new`, which is in the second store without tags. True when `new` stays. An item in the trash has given up its
+  /// name, and may share the name with any item.
   private func makeRoom(for new: FoundItem, _ item: Int64) throws(VaultError) -> Bool {
     let name = new.head.item.name
     var others: [FoundItem] = []

@@ -5,7 +5,7 @@ public struct Verification: Hashable, Sendable {
   /// The findings in the order in which they were made, at most ``Finding/limit`` of them.
   public internal(set) var findings: [Finding] = []
   /// A lower bound on the number of findings that are not listed: when the list is full, an item with a fault is not
-  /// searched for more.
+  /// searched for further faults.
   public internal(set) var omitted = 0
   /// The number of items without a fault in the classes that were checked completely.
   public internal(set) var unharmed = 0

@@ -10,7 +10,7 @@ import VaultModel
 /// faults. Changes that are made meanwhile are passed to ``apply(_:_:)``.
 struct VerifyPass {
   private(set) var verification = Verification()
-  /// The error for which the check ends before its first step; nil for none.
+  /// The error that ends the check before its first step; nil if there is none.
   var obstacle: VaultError?
   private var shape = FileShape()
   private var walk = RecordWalk()

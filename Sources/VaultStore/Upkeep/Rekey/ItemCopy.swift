@@ -44,7 +44,7 @@ struct ItemCopy {
   ///
   /// - Parameters:
   ///   - number: the row in the target; nil for the same row.
-  ///   - taggedAtOnce: true when the item's tags are written, too. Otherwise the caller writes them, who can write
+  ///   - taggedAtOnce: true when the item's tags are written, too. Otherwise the caller writes the tags, and can write
   ///     those of many items in an order that suits the disk.
   /// - Throws: ``VaultError/corrupt(_:)`` when a needed record does not open or is missing. Then nothing of the item is
   ///   in the target, if there was nothing before and ``toleratesLoss`` is set; otherwise the caller must roll the

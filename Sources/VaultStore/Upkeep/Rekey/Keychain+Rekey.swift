@@ -47,7 +47,7 @@ extension Keychain {
     assert(touched == nil, "the rekey still has its store open")
     do throws(VaultError) { try forgetRekey() } catch {
       try? removeSecondStore()
-      // On a full disk there is room now.
+      // If the disk was full, there is room now.
       guard error == .diskFull else { throw error }
       return try forgetRekey()
     }

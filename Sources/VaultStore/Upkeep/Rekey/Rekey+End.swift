@@ -1,8 +1,8 @@
 public import VaultCore
 import VaultModel
 
-// The end of a rekey. All in one turn, what waits is written, the rest is copied, and the second store takes the live
-// one's place. So nothing that is sealed to the old keys is written after the new keys are taken.
+// The end of a rekey. In one turn, waiting records are written, the rest is copied, and the second store takes the live
+// store's place. So nothing that is sealed to the old keys is written after the new keys are taken.
 extension Rekey {
   /// Puts the second store in the place of the live one. The live keychain is then the new vault, unlocked.
   ///
@@ -19,7 +19,7 @@ extension Rekey {
     guard case .changed(isChecked: true) = stage, source.countOfTouched == 0, !source.hasFailed, !source.isGone else {
       throw .storage("the rekey is not finished")
     }
-    // If this fails, on a full disk for example, the rekey is at its end as before.
+    // If this fails, for example on a full disk, the rekey stays as it is, and this method can be called again.
     try source.settle()
     do throws(VaultError) {
       try findingFault { () throws(VaultError) in
@@ -43,8 +43,8 @@ extension Rekey {
 
   /// Copies the part of a table that no step has copied: everything that can have changed up to the last moment.
   ///
-  /// The second store may have this part already, from an end that failed after this was committed. Whatever is written
-  /// here replaces it.
+  /// The second store may have this part already, if an earlier call of ``finish(recording:now:)`` failed after this
+  /// was committed. Whatever is written here replaces it.
   private func copyRest(of table: AssociatedData.Table) throws(VaultError) {
     switch table {
     // These tables are copied item by item; the stage before the end copies what changes meanwhile.

@@ -1,7 +1,7 @@
 import VaultModel
 
-// The decision which store is at fault when a rekey finds data that is not what was written: the live store, which has
-// then failed, or the second store, which can be filled anew.
+// Decides which store is at fault when a rekey finds data that is not what was written: the live store, which has then
+// failed, or the second store, which can be filled anew.
 extension Rekey {
   /// Runs a part of the work. A fault of the second store is thrown as an error about the second store.
   ///
@@ -17,7 +17,7 @@ extension Rekey {
 }
 
 extension VaultError {
-  /// The same error as one of the second store of a rekey, if it says that a store is not what it should be; otherwise
+  /// This error as an error about a rekey's second store, if it says that a store is not what it should be; otherwise
   /// the error itself.
   var ofSecondStore: VaultError {
     switch self {
@@ -33,8 +33,8 @@ extension VaultError {
 }
 
 extension Keychain {
-  /// Reads the tables that a rekey copies beside the items, so that a fault in them is recognized as one of this store.
-  /// Data that is read and written in one operation does not show which store caused an error.
+  /// Reads the tables that a rekey copies beside the items, so that a fault in them is recognized as a fault of this
+  /// store. An operation that reads from one store and writes to another does not show which store caused its error.
   fileprivate func readSmallTables() {
     _ = try? noticing { () throws(VaultError) in
       for accessible in AccessClass.allCases { _ = try grants(of: accessible) }

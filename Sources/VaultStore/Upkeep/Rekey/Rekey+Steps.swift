@@ -98,7 +98,7 @@ extension Rekey {
   }
 
   func copyDeposits(_ records: Int) throws(VaultError) {
-    // A row with a number of somebody else's choice gets another one, for which all numbers must be known.
+    // A row whose number somebody else chose gets another number, for which all numbers must be known.
     let isKnown = try source.noticing { () throws(VaultError) in
       try source.checkDeposits(records: records * Self.plainRows)
     }
@@ -136,7 +136,7 @@ extension Rekey {
     try commitWhenDue()
   }
 
-  /// Counts so many records of deposits as written.
+  /// Counts deposits that take as long as `weight` records as written.
   private func count(_ weight: Int) {
     written.records += weight
     written.bytes += weight * Self.recordSize

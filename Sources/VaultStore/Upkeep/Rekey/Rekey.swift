@@ -19,7 +19,7 @@ public final class Rekey {
   /// The number of records or bytes written before a commit. Each commit waits for the disk, as in the live store:
   /// otherwise a power cut could leave a log that looks like a damaged one.
   private static let batch = (records: 512, bytes: 1 << 20)
-  /// The number of bytes of a value for which a record counts as one more in a step.
+  /// The number of bytes of a value that count as one more record in a step.
   static let recordSize = 16 << 10
 
   enum Stage {
@@ -55,7 +55,7 @@ public final class Rekey {
   var tags = TagBatch()
   /// The copying of the deposits; nil before it begins.
   var deposits: DepositCopy?
-  /// The same for the grants.
+  /// The copying of the grants; nil before it begins.
   var grants: GrantCopy?
   /// True when the live store's log was folded in shortly before the end.
   var isFolded = false
@@ -157,14 +157,14 @@ public final class Rekey {
     return (min(walked, count), count)
   }
 
-  /// The number of items, deposits and grants that changed meanwhile and must be copied again; nil in the stages before
-  /// that.
+  /// The number of items, deposits and grants that changed meanwhile and must be copied again; nil in any stage other
+  /// than ``Stage/changed(isChecked:)``.
   public var behind: Int? { if case .changed = stage { source.countOfTouched } else { nil } }
 
-  /// True after an error, until the work has come further than it had come at the error, and that is on the disk.
+  /// True after an error, until work beyond the place of the error is on the disk.
   public var isBehindFault: Bool { faultPlace != nil }
 
-  /// The place in the work, which grows as the work goes on.
+  /// The place in the work, which increases as the work proceeds.
   private var place: (stage: Int, walked: Int) {
     switch stage {
     case .items, .tags: (0, walked)
@@ -197,7 +197,7 @@ public final class Rekey {
     guard source.isVerified else { throw .storage("the store has not been checked since it was opened") }
     do throws(VaultError) {
       return try findingFault { () throws(VaultError) in
-        // An end that failed may have closed the second store.
+        // A call of ``finish(recording:now:)`` that failed may have closed the second store.
         try target.reopen(Self.path(in: source))
         return try work(records)
       }
