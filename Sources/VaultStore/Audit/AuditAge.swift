@@ -4,8 +4,8 @@ import VaultModel
 /// The age that the chains of the unlocked vault give the audit log.
 ///
 /// Anyone who has the disk can write chains of a cold start, with any time and any age, and a clock can jump back and
-/// forth. So the log ages by no more than the time since each chain of the unlocked vault. A chain from a time that is
-/// yet to come says nothing.
+/// forth. So from each chain of the unlocked vault on, the log ages by no more than the time since that chain. A chain
+/// from a time that is yet to come says nothing.
 struct AuditAge {
   /// The most chains that are looked at.
   fileprivate static let mostChains = 64

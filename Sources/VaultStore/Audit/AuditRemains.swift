@@ -140,8 +140,8 @@ extension Keychain {
   }
 
   /// Sets aside the chains that a rekey left sealed to the old keys, if nothing else is wrong. The rows stay as they
-  /// are; the log records which entries they hold, and is whole without them. A check of the store is needed after
-  /// that.
+  /// are; the log records which entries they hold, and counts as intact without them. A check of the store is needed
+  /// after that.
   ///
   /// - Parameter now: Unix seconds.
   /// - Returns: the chains that were set aside; empty when there are none, and nothing is known to be wrong. A check in

@@ -98,7 +98,7 @@ extension Keychain {
     // continues.
     var (last, isKnown): ((time: Int64, age: Int64)?, Bool) = (nil, true)
     try database.eachAuditRow(after: cut.row) { (row: AuditRow) throws(VaultError) in
-      // A log that is not whole is not cut, because the missing part would be forgotten.
+      // A log with a missing row is not cut, because the missing part would be forgotten.
       guard row.row == position.row + 1, row.row <= joined.row else { return false }
       if row.isBeginning {
         let chain = try Self.chain(row)

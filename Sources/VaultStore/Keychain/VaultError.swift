@@ -28,7 +28,8 @@ public enum VaultError: Error, Hashable {
   case corrupt(String)
   /// The store as a whole can no longer be trusted, and nothing is written to it; the advice says what to do.
   case distrusted(String, advice: String)
-  /// The second store of a rekey is not what was written, while the vault itself is whole; the text says what is wrong.
+  /// The second store of a rekey is not what was written, while the vault itself is intact; the text says what is
+  /// wrong.
   case secondStore(String)
   /// A later version of the program wrote the store, with this version of the schema. Nothing was changed.
   case newer(Int)

@@ -169,7 +169,7 @@ extension Keychain {
   }
 
   /// Makes the value of an older version the current one again, as a new version. An expiry that was set by hand stays,
-  /// even one that has passed; otherwise the expiry is the one that the value states itself.
+  /// even one that has passed; otherwise the item gets the value's own expiry.
   ///
   /// - Throws: ``VaultError/noSuchItem``, ``VaultError/noSuchVersion(_:)``, ``VaultError/locked``,
   ///   ``VaultError/neverRead`` for an item that is never read; ``VaultError/invalidValue(_:)`` when the item has

@@ -10,7 +10,7 @@ extension Keychain {
   /// under the keys of the new class and bound to the new policy revision.
   /// - Parameters:
   ///   - expires: the expiry that the caller wants. With `.none`, an expiry that somebody has set stays, unless it has
-  ///     passed and the value is new; any other expiry becomes the value's own.
+  ///     passed and the value is new; any other expiry is replaced by the value's own.
   ///   - checked: the result of an earlier check of the value, which takes long for a key; nil for none.
   ///   - sealed: the new value, if it was sealed before for the place that it gets now; `value` is nil then.
   ///   - ahead: versions that were sealed before; they are not sealed again if nothing has changed since.
@@ -125,8 +125,8 @@ extension Keychain {
   /// The expiry to store when somebody has set `expires`, and the value's own expiry is `own`.
   ///
   /// The store does not record who set an expiry: an expiry that differs from the value's own was set by hand. A caller
-  /// who may only store values could store a certificate that ends in the very second of the item's expiry, which would
-  /// then look like the certificate's own. So the stored expiry is one second earlier in this case.
+  /// who may only store values could store a certificate that ends in the very second of the item's expiry. This expiry
+  /// would then look like the certificate's own. So the stored expiry is one second earlier in this case.
   private static func expiry(byHand expires: Int64?, besides own: Int64?) -> Int64? {
     guard let expires else { return nil }
     return expires == own ? expires - 1 : expires

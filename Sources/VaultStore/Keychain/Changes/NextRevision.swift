@@ -6,7 +6,7 @@ struct NextRevision {
   let old: FoundItem
   /// The item with the change applied. Its times, versions and expiry are still the old ones.
   let item: ItemInfo
-  /// The head with its revision numbers counted up.
+  /// The head with its revision numbers increased.
   let head: HeadRecord
   let columns: HeadColumns
   let hasNewValue: Bool

@@ -42,7 +42,7 @@ extension Keychain {
   /// was read for this change.
   ///
   /// The mark that leaves the hash is that of the record that the head names. So until a check has found the store
-  /// whole, the record in the store is read first. Otherwise a record other than the one written would disappear
+  /// intact, the record in the store is read first. Otherwise a record other than the one written would disappear
   /// without a trace, while a backup that was begun before still has it.
   ///
   /// - Parameter wasRead: true when the record was read for this change, and was the one that the head names.

@@ -13,7 +13,7 @@ struct KeyBound: ~Copyable {
   let identity = KeyIdentity()
   /// The chain of the audit log that is being written; nil before the first entry.
   var audit: AuditWriting?
-  /// True once the earlier part of the log is known to be whole, so that the whole log is trusted.
+  /// True once the earlier part of the log is known to be intact, so that the whole log is trusted.
   var isAuditJoined = false
   /// The walk over the earlier part of the log, until it is over.
   var auditJoin: AuditWalk?

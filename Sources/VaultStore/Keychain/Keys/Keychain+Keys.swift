@@ -65,7 +65,7 @@ extension Keychain {
   public func lock(hidingNames: Bool, keepingAfterFirstUnlock: Bool = true) {
     if hidingNames || !keepingAfterFirstUnlock {
       bound.recent.forget()
-      // The deposits' notes in the store have the blind marks of these items, by which the versions can be found again.
+      // The bases can be found again: the deposits' notes in the store have the blind marks of the items.
       takenBases = [:]
     }
     if hidingNames { pass?.forgetNames() }

@@ -46,7 +46,7 @@ extension Keychain {
 
   /// Adds a slot.
   ///
-  /// - Parameter seen: the slots that must still be stored exactly so, such as the slot that proved the right to this
+  /// - Parameter seen: the slots that must still be stored unchanged, such as the slot that proved the right to this
   ///   change.
   /// - Throws: ``VaultError/alreadyExists`` when a slot has that id or had it before; ``VaultError/overtaken``,
   ///   ``VaultError/rekeying``; ``VaultError/invalidValue(_:)`` when the vault has the most slots that it can have;
@@ -65,7 +65,7 @@ extension Keychain {
 
   /// Replaces the slot with the same id, for example after a change of password.
   ///
-  /// - Parameter seen: the slots that must still be stored exactly so: the slot that proved the right to this change,
+  /// - Parameter seen: the slots that must still be stored unchanged: the slot that proved the right to this change,
   ///   and the slot to be replaced.
   /// - Throws: ``VaultError/lastSlot`` when no lasting slot would be left; ``VaultError/noSuchSlot(_:)``,
   ///   ``VaultError/overtaken``, ``VaultError/rekeying``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
@@ -82,7 +82,7 @@ extension Keychain {
 
   /// Removes a slot.
   ///
-  /// - Parameter seen: the slots that must still be stored exactly so, such as the slot that proved the right to this
+  /// - Parameter seen: the slots that must still be stored unchanged, such as the slot that proved the right to this
   ///   change.
   /// - Throws: ``VaultError/lastSlot`` when no lasting slot would be left (see ``isLasting(without:)``);
   ///   ``VaultError/noSuchSlot(_:)``, ``VaultError/overtaken``, ``VaultError/rekeying``, ``VaultError/corrupt(_:)``,

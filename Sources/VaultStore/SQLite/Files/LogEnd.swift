@@ -1,16 +1,16 @@
-/// The end of a log: everything from the first frame on that does not continue the log. This type decides whether a
-/// crash or damage has ended the log there.
+/// The end of a log: the first frame that does not continue the log, and everything behind that frame. This type
+/// decides whether a crash or damage has ended the log there.
 ///
 /// The rule rests on three promises of the writer (``SQLiteConnection``). A transaction is begun only when the one
 /// before it is on the disk. The frames of an unfinished transaction are cut off, and the cut is on the disk, before
 /// the next transaction is begun. And a log that begins anew gets salts whose first number is increased by one.
 ///
 /// So the end that a crash leaves has blocks of at most one transaction, among whatever was there before: nothing, or
-/// whole frames from an earlier use of the log. Only the last frame of that transaction is marked as the last one.
-/// Therefore a frame of this log behind a marked frame was written by a later transaction, which was begun only when
-/// the marked frame was on the disk: the log is damaged. The log is also damaged if anything but an earlier frame
-/// follows a marked frame: a damaged block of the disk can cover the end of a marked frame and the head of the only
-/// frame behind it.
+/// whole frames from an earlier use of the log. Of that transaction, only the last frame is marked as the last of a
+/// transaction. Therefore a frame of this log behind a marked frame was written by a later transaction, which was begun
+/// only when the marked frame was on the disk: the log is damaged. The log is also damaged if anything but an earlier
+/// frame follows a marked frame: a damaged block of the disk can cover the end of a marked frame and the head of the
+/// only frame behind it.
 ///
 /// Damage that hides the end of the last transaction but one looks like a crash. So does damage within the last
 /// transaction.
@@ -30,7 +30,7 @@ struct LogEnd {
   /// Begins where a frame does not continue `log`.
   init(of log: LogFrames) { self.log = log }
 
-  /// Examines the frame at the next place of the end; true if a crash cannot have left that place as it is.
+  /// Examines the frame at the next place; true if a crash cannot have left that place as it is.
   mutating func isDamage(_ frame: [UInt8], at place: Int) -> Bool {
     guard log.isOurs(frame) else {
       before = nil

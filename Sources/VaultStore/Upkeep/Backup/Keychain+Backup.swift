@@ -96,7 +96,7 @@ extension Keychain {
     }
   }
 
-  /// True for a table without whose rows nothing else opens, or that tells whether the log is whole.
+  /// True for a table without whose rows nothing else opens, or that tells whether the log is intact.
   private static func opensOthers(_ table: AssociatedData.Table) -> Bool {
     switch table {
     case .keys, .slots, .meta, .audit: true

@@ -4,7 +4,7 @@ public import VaultModel
 /// The saving of everything that still authenticates in a damaged store into a second store with the same keys and
 /// slots, in steps.
 ///
-/// Each item is opened and sealed again, so whatever is in the second store was whole. The damaged store is only read.
+/// Each item is opened and sealed again, so whatever is in the second store was intact. The damaged store is only read.
 /// An item is saved if its head and its current value open. Of its older versions, those that open are saved, up to the
 /// number and size that an item keeps (``Keychain/keptVersions``, ``Keychain/keptBytes``). Saved records need not be
 /// the latest: old records that were put back together still open.
@@ -12,7 +12,7 @@ public import VaultModel
 /// For items, the salvage relies on nothing else in the damaged store. Rows are given anew, in the order in which the
 /// items are found. Items without a head are lost. Tags of names tell which ones they are; the class records count the
 /// heads, and so tell how many more were lost. If two items have the same name or the same identity, the item of the
-/// stronger class is saved, or else the one that is later according to its own head.
+/// stronger class is saved, or else the item that is later according to its own head.
 ///
 /// The second store is nobody's vault: it exists so that a backup can be made of ``target``, and ``remove(_:)`` deletes
 /// it. Both keychains have one owner, and all keys of the source must be in memory.
@@ -68,7 +68,7 @@ public final class Salvage {
   private var met = ByClass<Int64>(repeating: 0)
   private var metOfNoClass: Int64 = 0
   /// The state of the audit log's copy: whether all items are saved, so that it can begin; the walk over the log; the
-  /// part of the log that is whole; and whether a part is lost.
+  /// part of the log that is intact; and whether a part is lost.
   private var areItemsSaved = false
   private var audit: AuditWalk?
   private var wholeAudit: (cut: AuditPosition, end: AuditPosition)?
@@ -181,7 +181,7 @@ public final class Salvage {
     try Database.remove(directory)
   }
 
-  /// Saves the audit log as far as it is whole; true when that is done.
+  /// Saves the audit log as far as it is intact; true when that is done.
   private func saveAudit(_ left: inout Int) throws(VaultError) -> Bool {
     guard left > 0 else { return false }
     do throws(VaultError) {

@@ -136,7 +136,7 @@ extension Rekey {
     try commitWhenDue()
   }
 
-  /// Counts deposits that take as long as `weight` records as written.
+  /// Counts deposits with a weight of `weight` records as written.
   private func count(_ weight: Int) {
     written.records += weight
     written.bytes += weight * Self.recordSize

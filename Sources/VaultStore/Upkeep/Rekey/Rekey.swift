@@ -189,7 +189,7 @@ public final class Rekey {
   /// - Throws: ``VaultError/corrupt(_:)`` when a live record is not authentic; ``VaultError/secondStore(_:)`` when the
   ///   second store is not what was written; ``VaultError/locked`` when keys of the live keychain are no longer in
   ///   memory; ``VaultError/storage(_:)``, which is also thrown as long as no check since the opening has found the
-  ///   live store whole: a record that is not the latest would be sealed again as if it were. After an error in the
+  ///   live store intact: a record that is not the latest would be sealed again as if it were. After an error in the
   ///   work, the next step compares from the first item on. The live store is unchanged in any case.
   public func step(records: Int) throws(VaultError) -> Bool {
     guard source.holdsAllKeys else { throw .locked }
