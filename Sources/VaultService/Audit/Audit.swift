@@ -13,13 +13,13 @@ package final class Audit: SecretHolder {
   /// The open store; nil if none is open.
   var keychain: () -> Keychain? = { nil }
   /// True for the machine's vault. In it, services are units of the system's service manager; in a user's vault they
-  /// are units of the user's own.
+  /// are units of the user's service manager.
   var isSystem = false
-  /// Returns the subject to whose part of the log a caller's entries count; and the revision of the grants, on which
-  /// the subject depends.
+  /// Returns the subject toward whose share of the log a caller's entries count.
   var subjectName: (Caller) -> AuditSubject.Name = { AuditSubject.Name(text: "user:\($0.uid)") }
+  /// Returns the revision of the grants, on which the result of ``subjectName`` depends.
   var grantsRevision: () -> Int = { 0 }
-  /// Returns the subject of an entry that names none, by its caller.
+  /// Returns the subject of an entry that names no subject, from the entry's caller.
   var toldName: (AuditEntry.Caller) -> AuditSubject.Name = { AuditSubject.Name(text: "user:\($0.uid)") }
   package internal(set) var settings = AuditSettings()
   /// Makes a change of the store that must be possible on a full disk, as ``Vault/makingRoom(_:_:)``.
@@ -33,7 +33,7 @@ package final class Audit: SecretHolder {
   var block = AuditBlock()
   /// True while the names in an entry must not wait in memory.
   private(set) var sealsAtOnce = false
-  /// True after the daemon has begun to end, when the keys are wiped before the connections are closed.
+  /// True once the daemon is ending. At that time the keys are wiped before the connections are closed.
   private(set) var isEnding = false
   var writing = Writing()
   var counting = Counting()
@@ -43,7 +43,7 @@ package final class Audit: SecretHolder {
   private var hasToldOff = false
   /// True once the usage of the log before this process is known.
   var hasJoined = false
-  /// The number of lost entries, which could not be kept until they could be written.
+  /// The number of entries that were lost because they could not be sealed, and that no entry has reported yet.
   package var lost: Int { writing.lost }
   /// The reason why the log cannot be written; nil if it can.
   package var problem: String? { writing.problem }
@@ -83,7 +83,7 @@ package final class Audit: SecretHolder {
     _ action: AuditAction, _ outcome: AuditOutcome, _ caller: Caller, at time: Int64? = nil, item: String? = nil,
     id: ItemID? = nil, detail: String? = nil, version: Int? = nil, _ said: Said? = nil
   ) {
-    // A request to an administrator is not an outcome yet.
+    // A request to an administrator does not end the call, so the call still needs an entry with its outcome.
     if action != .request { caller.passage.isRecorded = true }
     caller.passage.isSettled = false
     guard settings.mode != .off, isReady else { return }
@@ -98,7 +98,7 @@ package final class Audit: SecretHolder {
     let part = AuditPart(of: action, outcome, isDaemon: false)
     let time = time ?? clock.wall()
     var key: UInt?
-    // Receipts are not counted: the last of a watcher's receipts is valid, so their order matters.
+    // Receipts are not counted as repetitions: only a watcher's last receipt is valid, so their order matters.
     let isReceipt = action == .receipt && (outcome == .ok || outcome == .failed)
     if action == .get || part == .calls && !isReceipt, settings.mode == .on {
       let one = AuditRepeats.key(action, outcome, caller, itemBytes, id, version, purposeBytes, detail: given)
@@ -106,7 +106,7 @@ package final class Audit: SecretHolder {
       key = one
     }
     commitLater()
-    // If this ends a record, the caller must be added to the next one again.
+    // If `hasRoom()` ends a record, the caller must be added to the next record again.
     guard hasRoom() else { return }
     let size = itemBytes.byteCount + detail.utf8.count + purposeBytes.byteCount
     guard
@@ -122,8 +122,8 @@ package final class Audit: SecretHolder {
     if sealsAtOnce { endBlock() }
   }
 
-  /// Records an event of the daemon's on behalf of a subject that has asked for it earlier. The entry counts to that
-  /// subject's part.
+  /// Records an action of the daemon on behalf of a subject that asked for the action earlier. The entry counts toward
+  /// that subject's share of the log.
   func record(
     _ action: AuditAction, _ outcome: AuditOutcome, for name: AuditSubject.Name, item: String?, id: ItemID? = nil,
     detail: String
@@ -218,7 +218,7 @@ package final class Audit: SecretHolder {
 
   // MARK: Texts
 
-  /// The caller's own words, as they are kept. Words that are too long end with an ellipsis.
+  /// The caller's own words, in the form that the log keeps. Words that are too long are cut, and end with an ellipsis.
   static func line(_ words: String) -> String {
     let longest = AuditEntry.longestPurpose
     // A character has at least one byte.
@@ -235,7 +235,7 @@ package final class Audit: SecretHolder {
     return text.map { "\($0), version \(version)" } ?? "version \(version)"
   }
 
-  /// The text, shortened to at most so many bytes.
+  /// The text, shortened to at most `longest` bytes.
   @inline(__always) fileprivate static func cut(_ text: String, to longest: Int = AuditEntry.longestText) -> String {
     text.utf8.count > longest ? shorten(text, to: longest) : text
   }
@@ -280,8 +280,8 @@ package final class Audit: SecretHolder {
     tellThatOff()
   }
 
-  /// Records once that nothing is recorded, if the daemon was started with the log off. So the log itself shows from
-  /// where on entries are missing.
+  /// Records once that the log is off, if the daemon was started with the log off, so that the log itself shows the
+  /// point from which entries are missing.
   private func tellThatOff() {
     guard settings.mode == .off, !hasToldOff else { return }
     hasToldOff = true
@@ -293,7 +293,8 @@ package final class Audit: SecretHolder {
   }
 
   package override func letGo(for lock: Lock) {
-    // The calls that end with the daemon still get entries, which replace the tally, so the counts are written again.
+    // While the daemon ends, the counts stay: the last calls still get entries, which replace the tally, so the counts
+    // must be written again.
     if lock.reach.contains(.names), !isEnding {
       // Counts by item contain names of items.
       _ = tellCounts(for: .lastCount, most: Counting.mostAtLock)

@@ -19,7 +19,7 @@ extension Audit {
     fileprivate var endBeyond: Timer.Cancel?
     /// The time for which the present counts are collected, in nanoseconds.
     fileprivate var span = spans.lowerBound
-    /// True when an event was beyond a part within that time.
+    /// True when an event was beyond a part since the counts were written last.
     fileprivate var isBeyond = false
     /// The most counts that are written in one turn, and the number of a subject's counts that may fail to fit before
     /// the next subject is tried.
@@ -73,7 +73,7 @@ extension Audit {
   }
 
   /// Counts an event beyond a subject's part of the log. The first event of each sort has an entry at once, so that a
-  /// daemon that is killed soon after has recorded that there was more.
+  /// daemon that is killed soon after has recorded that there were more events.
   ///
   /// - Parameter caller: the caller; nil for the daemon itself.
   func count(
@@ -98,8 +98,8 @@ extension Audit {
     countLater()
   }
 
-  /// The usage of callers' parts of the log, and the counts beyond them, as they were before entries that may be taken
-  /// back.
+  /// The usage of callers' parts of the log, and the counts beyond them, from before entries that may be taken back
+  /// because their transaction fails.
   struct Usage {
     fileprivate let all: AuditSubjects
     fileprivate let own: [(subject: AuditSubject, budget: AuditBudget, counts: AuditCounts)]
@@ -114,7 +114,8 @@ extension Audit {
       isTallyDue: counting.isTallyDue)
   }
 
-  /// Takes back what entries have used since, and the counts that stood for such entries. The store has neither.
+  /// Restores the usage and the counts from before entries whose transaction has failed, because the store has none of
+  /// these entries.
   func putBack(_ before: Usage) {
     subjects = before.all
     for (subject, budget, counts) in before.own { (subject.budget, subject.counts) = (budget, counts) }
@@ -138,7 +139,7 @@ extension Audit {
     }
   }
 
-  /// Forgets the repetitions of entries that were lost, from that number on.
+  /// Forgets the repetitions of the entries from the number `entry` on, which were lost.
   ///
   /// - Returns: the number of repetitions that were forgotten.
   func forgetCounts(from entry: Int64) -> Int { subjects.forgetRepeats(from: entry) }

@@ -3,7 +3,7 @@ internal import VaultModel
 
 /// The counts of one subject's events beyond its parts of the audit log, by item, with the time of the last event.
 ///
-/// A count stays until it is written. The number of separate kinds is limited: an event of none of them is counted
+/// A count stays until it is written. The number of separate kinds is limited: an event of a further kind is counted
 /// without its item and, beyond a number of users, without its user.
 struct AuditCounts {
   /// The most separate kinds with an item, by the part that they are beyond.
@@ -13,7 +13,7 @@ struct AuditCounts {
     case .rights, .calls: 128
     }
   }
-  /// The number of separate kinds with an item that a subject has in any case, however many others have.
+  /// The number of separate kinds with an item that a subject has in any case, however many the other subjects have.
   private static let reserved = 64
   /// The bytes of a count's entry without its texts and its caller.
   private static let entrySize = 24
@@ -81,7 +81,7 @@ struct AuditCounts {
   /// Counts an event.
   ///
   /// - Parameter hasRoom: false if all subjects together have as many kinds as may be separate.
-  /// - Returns: the kind as which the event was counted, and whether nothing of that kind was counted before.
+  /// - Returns: the kind under which the event was counted, and whether nothing of that kind was counted before.
   mutating func count(
     _ kind: Kind, beyond part: AuditPart, at time: Int64, hasRoom: Bool
   ) -> (kind: Kind, isNew: Bool) {

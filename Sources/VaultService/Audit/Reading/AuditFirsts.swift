@@ -11,8 +11,8 @@ struct AuditFirsts {
     let id: ItemID?
   }
 
-  /// The entries by their numbers: the newest ones, and those before them. The entries of a minute are never more than
-  /// either can hold.
+  /// The entries by their numbers: the newest ones, and those before them. Each of the two can hold the entries of a
+  /// whole minute.
   private var known: [Int64: First] = [:]
   private var earlier: [Int64: First] = [:]
   /// The time of the first of the newest entries, in Unix seconds.
@@ -22,7 +22,7 @@ struct AuditFirsts {
 
   var isEmpty: Bool { known.isEmpty && earlier.isEmpty }
 
-  /// Notes that all entries from that number on are read.
+  /// Notes that all entries from the number `entry` on are read; only the first call counts.
   mutating func begin(_ entry: Int64) { if start == nil { start = entry } }
 
   mutating func add(_ entry: AuditEntry, _ number: Int64) {

@@ -37,7 +37,7 @@ package final class AuditReading: SecretHolder {
   /// The result of a check of the whole log.
   package struct Result {
     package struct Fault {
-      /// The numbers of the first and the last entry with the fault; nil if nothing tells them.
+      /// The numbers of the first and the last entry with the fault; nil if the numbers are not known.
       package let first: Int64?
       package let last: Int64?
       package let text: String
@@ -96,7 +96,7 @@ package final class AuditReading: SecretHolder {
   private var ready: ArraySlice<Found> = []
   /// The counts that are not written yet and that are still to be returned among the last entries, by their times.
   private var waiting: ArraySlice<Found> = []
-  /// True until the first of the last entries, if there are entries before it.
+  /// True until the first of the last entries is returned, if there are matching entries before it.
   private var leavesOlder = false
   /// The number of the next entry.
   private var next: Int64
@@ -143,9 +143,9 @@ package final class AuditReading: SecretHolder {
     if let name = filter.item { findAsked(name, keychain) }
   }
 
-  /// Finds the item that has a name now or, if none has it, begins the search for the one in the trash that had it
-  /// last, as far as the reader may know of the item. For a reader who may not know whether the item exists, nothing is
-  /// looked up.
+  /// Finds the item that has a name now or, if none has it, begins the search in the trash for the item that had the
+  /// name last, as far as the reader may know of the item. For a reader who may not know whether the item exists,
+  /// nothing is looked up.
   private func findAsked(_ name: ItemName, _ keychain: Keychain) {
     guard scope == .all || mayFind(name, nil) else { return }
     if let item = try? keychain.item(named: name) {
@@ -155,7 +155,8 @@ package final class AuditReading: SecretHolder {
     }
   }
 
-  /// Continues the search in the trash until that time; true when it is over. An item that cannot be found is none.
+  /// Continues the search in the trash until the time `end`; true when the search is over. After an error, no item
+  /// counts as found.
   private func hasSearched(_ keychain: Keychain, until end: Int64, now: () -> Int64) -> Bool {
     guard let search, let name = filter.item else { return true }
     while (try? keychain.searchTrash(name, search)) == false { if now() >= end { return false } }
@@ -203,7 +204,7 @@ package final class AuditReading: SecretHolder {
   /// True when the reader may know whether there is an item of that name.
   private func mayAsk(_ name: String) -> Bool { (try? ItemName(name)).map { mayFind($0, nil) } ?? false }
 
-  /// Continues the walk until that time.
+  /// Continues the walk until the time `end`.
   ///
   /// - Returns: the entries that were found, which may be none.
   private func look(until end: Int64, now: () -> Int64) throws(Refusal) -> [Found] {
@@ -242,8 +243,8 @@ package final class AuditReading: SecretHolder {
     }
   }
 
-  /// Begins to read the entries that were written during the reading; false if there are none, and if they are read in
-  /// any case.
+  /// Begins a walk over the entries that were written during the reading; false if there are none, if a follower gets
+  /// them anyway, or if enough such walks were made.
   private func beginLater(_ keychain: Keychain) throws(Refusal) -> Bool {
     // All that was there at the beginning has been walked over, whether it was asked for or not.
     next = max(next, seen)
@@ -273,7 +274,7 @@ package final class AuditReading: SecretHolder {
   private func meet(_ number: Int64, _ entry: AuditEntry, _ found: inout [Found]) {
     var entry = entry
     firsts.begin(number)
-    // The entry that was repeated contains the caller and the purpose, unless that entry was removed.
+    // A repetition gets its caller and its purpose from the entry that it repeats, unless that entry was removed.
     let isOfOther = entry.repeats?.of.map { !firsts.fill(&entry, of: $0) } ?? false
     let isMine = !isOfOther && isShown(entry) && filter.matchesAtAnyTime(entry, of: asked)
     if isMine, entry.isCounted { firsts.add(entry, number) }

@@ -44,7 +44,7 @@ struct AuditShortCounts {
       if let caller = kind.caller(of: subject), callers.insert(caller).inserted { size += AuditBlock.size(of: caller) }
     }
 
-    /// Removes names until the counts take at most so many bytes, or no name is left: first the names of refused calls,
+    /// Removes names until the counts take at most `bytes` bytes, or no name is left: first the names of refused calls,
     /// last those of changes of rights. If that is not enough, users are merged.
     mutating func shorten(to bytes: Int) {
       for part in AuditPart.allCases.reversed() where size > bytes && counts.named(part) > 0 {
@@ -56,7 +56,7 @@ struct AuditShortCounts {
       measure()
     }
 
-    /// Adds the counts of another subject, without names and users, and without doors if these are too many.
+    /// Adds the counts of another subject, without names and users, and without doors if the doors take too much room.
     mutating func merge(_ other: AuditCounts) {
       add(other, hasDoors: true)
       guard size > AuditShortCounts.room / 2 else { return }
@@ -97,9 +97,9 @@ struct AuditShortCounts {
 
   /// - Parameters:
   ///   - strangers: the subject with which subjects without a place of their own are counted.
-  ///   - hasNames: false to leave out all names. With true, only those parts of a subject are without names that are
-  ///     fuller than any entry makes them, as counts of earlier processes do: each restart would make the log longer by
-  ///     a record that no part bounds.
+  ///   - hasNames: false to leave out all names. With true, names are left out only for a subject's parts that are
+  ///     fuller than even last counts may make them. The counts of earlier processes can fill a part that far, and with
+  ///     names each restart would make the log longer by a record that no part limits.
   init(
     _ subjects: [AuditSubject], strangers: AuditSubject, hasNames: Bool, in log: (size: Int64, now: Int64)
   ) {
@@ -127,7 +127,7 @@ struct AuditShortCounts {
   /// Counts an event.
   ///
   /// - Parameters:
-  ///   - kind: the kind as which its subject has counted the event.
+  ///   - kind: the kind under which its subject has counted the event.
   ///   - isNew: true if the subject had counted nothing of that kind before.
   mutating func count(
     _ kind: AuditCounts.Kind, isNew: Bool, of subject: AuditSubject, beyond part: AuditPart, at time: Int64

@@ -20,8 +20,8 @@ struct AuditStage {
   /// The number of walks over later entries that are still to be made, so that no count is missed that was written
   /// during the reading.
   private var laterWalks = 3
-  /// The number of the first entry that was not met before the last entries are returned. The counts that waited then
-  /// are returned with them, so no later entry of those counts is.
+  /// The number of the first entry that no walk had met when the last entries began to be returned. The counts that
+  /// waited at that time are returned with the last entries, so the entries that these counts get later are left out.
   private var end: Int64?
 
   /// - Parameter last: the number of entries that are wanted, if only the last ones are.

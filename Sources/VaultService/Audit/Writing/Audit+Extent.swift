@@ -32,7 +32,8 @@ extension Audit {
     } catch { if error != .locked { log.error("the audit log could not be checked: \(error.text)") } }
   }
 
-  /// Ends the minute before the next record, which begins another chain in any case.
+  /// Ends the minute of repetitions (``countRepeats()``) before the next record, which begins another chain in any
+  /// case.
   func endMinute(_ keychain: Keychain) {
     countRepeats()
     if writing.staysInChain { seal(keychain) }
@@ -40,7 +41,8 @@ extension Audit {
 
   /// Removes the oldest entries if that is due.
   func cut(_ keychain: Keychain) {
-    // The entries that stay are written after those in the block, and get other numbers.
+    // The entries that stay are written again after those in the block and get other numbers, so their repetitions are
+    // written first.
     countRepeats()
     guard seal(keychain) else { return }
     var carried = writing.carried
@@ -76,8 +78,8 @@ extension Audit {
     }
   }
 
-  /// The entries that stay, of those to be removed because the log is too long: entries of the subjects that have the
-  /// least of the log. They are written again at its end.
+  /// The entries that stay, of those to be removed because the log is too long: entries of the subjects that use the
+  /// least of the log. They are written again at the end of the log.
   private func stays(
     of found: [(number: Int64, entry: AuditEntry)], ofBytes bytes: Int64, now: Int64, _ keychain: Keychain,
     _ carried: inout AuditCarry.Done
@@ -102,14 +104,14 @@ extension Audit {
     if let repeats = entry.repeats { subjects.haveFound(repeats.count, at: entry.time, now: clock.wall()) }
   }
 
-  /// The subject to whose part an entry counts. A caller who was let in as a member of a group counts as a stranger in
-  /// entries that do not name the group. Those are the entries from before the grants could be read, and the entries of
-  /// the first versions of the program. So no group pays for the entries of others.
+  /// The subject toward whose share of the log an entry counts. A caller who was let in as a member of a group counts
+  /// as a stranger in entries that do not name the group. Those are the entries from before the grants could be read,
+  /// and the entries of the first versions of the program. So no group pays for the entries of others.
   private func subject(of entry: AuditEntry) -> AuditEntry.Subject {
     entry.subject ?? entry.caller.map { AuditEntry.Subject(of: toldName($0).text) } ?? subjects.daemon.key
   }
 
-  /// Takes over the usage that an earlier process stored last, once.
+  /// Takes over the usage that an earlier process stored last. Only the first call has an effect.
   private func takeEarlierUsage(of keychain: Keychain) {
     guard !hasJoined else { return }
     hasJoined = true

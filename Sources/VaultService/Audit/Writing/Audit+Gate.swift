@@ -12,14 +12,15 @@ extension Audit {
     caller.passage.begin(terms)
     switch terms.need {
     case .log, .logUnlessFailed: try settle(terms.need)
-    // A failure is noted as the problem of the log, because of which everything is locked to the call.
+    // A failure is noted as the problem of the log, and then everything is locked to the call (``isBlocking``).
     case .logUnlessLocked: try? settle()
     case .nothing: break
     }
   }
 
   /// Records a call before its answer is made, if an entry must be on the disk before the answer. If none can be
-  /// written, everything is locked to the rest of the call. For the parts of an answer that have no entry of their own.
+  /// written, everything is locked to the rest of the call. Call this for the parts of an answer that have no entry of
+  /// their own.
   package func recordAhead(for caller: Caller) {
     let passage = caller.passage
     guard isRequired, let terms = passage.terms, !passage.isRecorded else { return }
@@ -32,7 +33,7 @@ extension Audit {
   /// recorded before the first of them passes are written together.
   ///
   /// - Parameter content: states the content of the call with ``isAbout(_:_:detail:_:for:)``.
-  /// - Returns: false if the caller's call has begun; in that case its own entry has the outcome.
+  /// - Returns: false if the caller's call has begun; in that case the call's own entry has the outcome.
   package func refuses(
     _ terms: CallTerms, with outcome: AuditOutcome, for caller: Caller, content: () -> Void
   ) -> Bool {
@@ -75,7 +76,7 @@ extension Audit {
   /// True if a lock has made the audit log forget the content of the call under way, because the content names an item.
   func hasForgotten(_ caller: Caller) -> Bool { caller.passage.hasForgotten }
 
-  /// Notes that what is recorded of a call so far is only a part of it, so that a refusal of the call has an entry.
+  /// Notes that the entries so far cover only a part of a call, so that a refusal of the call has an entry, too.
   func hasRecordedPart(for caller: Caller) { caller.passage.isRecorded = false }
 
   /// Lets an answer out. Call this right before the answer is sent.
@@ -93,7 +94,7 @@ extension Audit {
     passage.isAnswered = true
     passage.isSettled = true
     guard !isSettled else { return }
-    // Everything was locked to the answer if no entry could be written already when it was made.
+    // If no entry could be written when the answer was made, everything was locked to that answer.
     let wasLocked = terms.need == .logUnlessLocked && isBlocking
     do throws(Refusal) { try settle(terms.need) } catch {
       guard !wasLocked else { return }

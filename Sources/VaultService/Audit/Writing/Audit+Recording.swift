@@ -7,8 +7,9 @@ extension Audit {
   /// Runs a call, and records its end.
   ///
   /// If an entry must be on the disk before an answer, the call is not begun while no entry can be written, and the
-  /// entry is on the disk when this returns. A call whose entry cannot be written then is refused, and that is recorded
-  /// as well: the first entry may be sealed by then, and is written as it is once there is room.
+  /// entry is on the disk when this returns. A call whose entry cannot be written at its end is refused, and the
+  /// refusal is recorded as well, because the first entry may be sealed already and is then written unchanged once
+  /// there is room.
   ///
   /// - Parameters:
   ///   - need: the need in the terms of the call; ``CallTerms/Need/logUnlessFailed`` is for administrators only.
@@ -64,11 +65,11 @@ extension Audit {
     var item: ItemID?
     /// Words about the result, which follow the detail.
     var result: String?
-    /// The subjects besides the caller to whose parts of the log the entries count.
+    /// The subjects besides the caller's toward whose shares of the log the entries count.
     var others: [AuditSubject] = []
     fileprivate let caller: Caller
     private let write: (AuditOutcome, Entry) -> Void
-    /// The entries of the call that this one is a part of.
+    /// The entries of the outer call, of which this call is a part.
     private let outer: Entry?
     private(set) var isWritten = false
 
@@ -76,7 +77,7 @@ extension Audit {
       (self.caller, self.outer, self.write) = (caller, outer, write)
     }
 
-    /// These entries, and those of the calls that this one is a part of.
+    /// These entries, and those of all outer calls.
     fileprivate var chain: UnfoldFirstSequence<Entry> { sequence(first: self, next: \.outer) }
 
     fileprivate func record(_ outcome: AuditOutcome) { write(outcome, self) }
@@ -86,10 +87,10 @@ extension Audit {
 
   /// Runs a caller's call, and records its outcome. What the call changes takes effect only within
   /// ``taking(effect:with:)`` or after it, so that nothing takes effect without an entry where one is required, and no
-  /// entry says of a change that failed that it was made.
+  /// entry reports a failed change as made.
   ///
   /// - Parameters:
-  ///   - outer: the entries of the call that this one is a part of, which takes effect together with it.
+  ///   - outer: the entries of the outer call, of which this call is a part. Both calls take effect together.
   ///   - write: records the entries of the call, with its outcome. It runs within ``taking(effect:with:)``.
   func recording<R>(
     by caller: Caller, within outer: Entry? = nil, deciding body: (Entry) throws(Refusal) -> R,
@@ -134,7 +135,7 @@ extension Audit {
   /// Makes a change of the store, and writes the entries of the call in the same transaction if entries must be on the
   /// disk before the answer.
   ///
-  /// The caller changes memory only after this returns, and that must not fail.
+  /// The code that calls this changes memory only after this returns, and that change must not fail.
   func taking<R>(effect change: () throws(VaultError) -> R, with entry: Entry) throws(VaultError) -> R {
     guard isRequired, !entry.isWritten, isReady else { return try change() }
     let result = try making(change) { _ in
@@ -150,7 +151,7 @@ extension Audit {
   /// entries are one transaction: both are kept, or neither.
   ///
   /// - Parameters:
-  ///   - subjects: returns the subjects to whose parts of the log the entries count.
+  ///   - subjects: returns the subjects toward whose shares of the log the entries count.
   ///   - record: records the entries. What it records is taken back if the transaction fails.
   func making<R>(
     _ change: () throws(VaultError) -> R, of subjects: (R) -> [AuditSubject], entries record: (R) -> Void
@@ -160,7 +161,7 @@ extension Audit {
       record(result)
       return result
     }
-    // The entries from before stay even if these do not.
+    // The entries that wait are sealed first, so that they stay even if the transaction fails.
     guard seal(keychain) else { throw .storage(StoreProblem.unrecorded(problem ?? "")) }
     var before: Usage?
     do throws(VaultError) {
@@ -187,7 +188,7 @@ extension Audit {
     }
   }
 
-  /// The action of a call about two items on one of them.
+  /// The effect of a call about two items on one of the two: the action, the item's name, and more words.
   struct Deed {
     let action: AuditAction
     let item: ItemName

@@ -2,8 +2,8 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-// The tally: one record after the last one, with the counts that have no entries yet. The next record replaces it. So a
-// daemon that is killed loses no counts, and no number of counts makes the log longer.
+// The tally: an additional record at the end of the log, with the counts that have no entries yet. The next record
+// replaces the tally. So a daemon that is killed loses no counts, and no number of counts makes the log longer.
 extension Audit {
   /// The entries for all counts that are not written yet.
   var untold: [AuditEntry] { AuditCounts.entries(of: subjects.countedSubjects.map { ($0, $0.counts) }) }
@@ -43,7 +43,7 @@ extension Audit {
   }
 
   /// Writes everything in memory before the store is copied: the entries, the counts as a tally, and the usage of the
-  /// log. However often that is, the log gets no longer by it.
+  /// log. However often the store is copied, the log does not become longer.
   func willCopy() {
     countRepeats()
     if subjects.isCounting { tallyLater() }
@@ -68,7 +68,7 @@ extension Audit {
 
   // MARK: A rekey
 
-  /// Writes everything in memory before the vault gets a new key, because it is sealed to the old one.
+  /// Writes everything in memory before the vault gets a new key, because records in memory are sealed to the old key.
   func willRekey() {
     countRepeats()
     _ = tellCounts(for: .lastCount, most: Counting.mostAtLock)
@@ -77,7 +77,7 @@ extension Audit {
   }
 
   /// Fills the last record of the log before the vault gets a new key. It has the counts, because a process that is
-  /// killed right behind the rekey has written no tally to the new store.
+  /// killed right after the rekey has written no tally to the new store.
   func fillWithRekey(_ block: inout AuditBlock) {
     if settings.mode != .off {
       block.add(.rekey, .ok, time: clock.wall(), caller: nil, item: "done", detail: Keychain.rekeyedWithLog)

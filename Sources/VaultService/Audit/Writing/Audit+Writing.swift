@@ -14,22 +14,25 @@ extension Audit {
     fileprivate static let (headEntries, headInterval): (Int64, Int64) = (1000, 3600 * 1_000_000_000)
 
     fileprivate var commit: Timer.Cancel?
-    /// The time at which the next commit was scheduled, in `CLOCK_BOOTTIME` nanoseconds: the present time, to a second.
+    /// The time at which the next commit was scheduled, in `CLOCK_BOOTTIME` nanoseconds. While a commit is scheduled,
+    /// this is the present time to within a second.
     fileprivate(set) var began: Int64 = 0
     /// The number of the first entry in the block.
     var first: Int64 = 1
-    /// True when the block has the repetitions of an entry before it, to whose chain they belong.
+    /// True when the block has repetitions of an entry from before the block, so that it must be sealed into that
+    /// entry's chain.
     var staysInChain = false
     /// True when there are entries on the disk of which followers were not told.
     fileprivate var hasNews = false
-    /// The time of the last anchor, and of the last message to the journal, in `CLOCK_BOOTTIME` nanoseconds.
+    /// The time of the last anchor, in `CLOCK_BOOTTIME` nanoseconds.
     fileprivate var anchored: Int64?
+    /// The time of the last message to the journal, in `CLOCK_BOOTTIME` nanoseconds, and the entry in the message.
     fileprivate var told: (time: Int64, entry: Int64)?
     /// The work done by the present series of cuts.
     var carried = AuditCarry.Done()
     /// The number of the first entry written by this process.
     fileprivate(set) var start: Int64?
-    /// The bytes of the log that nobody has vouched for, if this process has not joined them yet.
+    /// The bytes of the log that nobody has vouched for; nil once this process has joined the log.
     fileprivate var unjoined: Int64?
     fileprivate(set) var lost = 0
     fileprivate(set) var problem: String?
@@ -113,14 +116,14 @@ extension Audit {
     hasJoined ? subjects.usage(settings.size, at: clock.wall(), now: clock.boot()) : nil
   }
 
-  /// Writes the sealed records if they are long: a second may bring more than is kept in memory while the disk is full.
-  /// The records replace the tally, so a new tally is written after them.
+  /// Writes the sealed records at once if they are long, because one second may bring more bytes than the memory for
+  /// waiting records holds. The records replace the tally, so a new tally is written after them.
   private func storeIfLong(_ keychain: Keychain) {
     if keychain.hasLongUnwrittenAudit, problem == nil, sealTally(keychain) { _ = store(keychain, anchored: false) }
   }
 
-  /// Writes what waits, right before an unlock takes the keys. Joining the log counts the entries from before a first
-  /// unlock toward the bound on them: those that lie on the disk, in chains that were begun without the keys.
+  /// Writes the waiting entries right before an unlock gets the keys. When the log is joined, the entries from before a
+  /// first unlock count toward their limit, but only those on the disk, in chains that were begun without the keys.
   func willUnlock() {
     guard let keychain = keychain() else { return }
     countRepeats()
@@ -235,7 +238,7 @@ extension Audit {
   package var isRequired: Bool { settings.mode == .required }
 
   /// True while an entry is required and none can be written: nothing is written to a store that has failed its check,
-  /// and otherwise the last attempt tells.
+  /// and otherwise the last attempt to write decides.
   var isBlocking: Bool {
     guard isRequired, let keychain = keychain() else { return false }
     return problem != nil || keychain.hasFailed
@@ -243,8 +246,8 @@ extension Audit {
 
   /// Writes everything recorded to the disk now, if that is required, as entries or as counts in the tally.
   ///
-  /// - Throws: the refusal of the call if that is not possible, and of every call after the store has failed, to which
-  ///   nothing is written.
+  /// - Throws: the refusal of the call if nothing can be written, and of every call after the store has failed its
+  ///   check, because nothing is written to such a store.
   func settle() throws(Refusal) {
     guard isRequired else { return }
     let hasFailed = keychain()?.hasFailed == true

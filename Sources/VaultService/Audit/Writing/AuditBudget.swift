@@ -45,7 +45,7 @@ struct AuditBudget: Equatable {
     return true
   }
 
-  /// True when a part is fuller than entries can make it.
+  /// True when a part is fuller than even last counts (``AuditPart/Use/lastCount``) may make it.
   func isOver(_ part: AuditPart, _ size: Int64, now: Int64) -> Bool {
     var free = self
     free.refill(size, now)

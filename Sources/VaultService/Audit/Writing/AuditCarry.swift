@@ -45,9 +45,9 @@ enum AuditCarry {
     ///
     /// The room is a quarter of the bytes that are removed, minus the beginning of a record and of a chain, so that the
     /// log becomes shorter each time. It is also at most a quarter of the size that the log is to have; otherwise, if
-    /// much is removed, older entries would push out the newest ones. A fourth of that quarter is for changes of rights
-    /// at once. The rest becomes available as the steps continue, twice as much for rights as for values, so that late
-    /// entries among the removed ones find room, too.
+    /// much is removed, older entries would push out the newest ones. A fourth of that quarter is available to changes
+    /// of rights from the first step on. The rest becomes available as the steps continue, twice as much for rights as
+    /// for values, so that late entries among the removed ones find room, too.
     ///
     /// - Parameters:
     ///   - bytes: the bytes that this step removes, which ``gone`` includes already.
@@ -106,8 +106,8 @@ enum AuditCarry {
     return kept.sorted().map { entries[$0] }
   }
 
-  /// The entries. Each repetition gets the content of the entry that it repeats, because the number of that entry
-  /// changes.
+  /// The found entries, in which each repetition gets the content of the entry that it repeats, because the number of
+  /// that entry changes. A repetition is left out if that entry is gone.
   private static func whole(_ found: [(number: Int64, entry: AuditEntry)]) -> [AuditEntry] {
     var counted: [Int64: AuditEntry] = [:]
     return found.compactMap { number, entry in

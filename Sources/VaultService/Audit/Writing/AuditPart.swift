@@ -39,7 +39,7 @@ enum AuditPart: Int, CaseIterable {
     }
   }
 
-  /// The part to which an entry counts.
+  /// The part toward which an entry counts.
   ///
   /// - Parameter isDaemon: true for an event that nobody has asked for.
   init(of action: AuditAction, _ outcome: AuditOutcome, isDaemon: Bool) {
@@ -47,7 +47,7 @@ enum AuditPart: Int, CaseIterable {
     // A secret was tried, whatever the call.
     case .unproven: self = .rights
     case .ok: self = Self.ofDone(action, isDaemon: isDaemon)
-    case .cancelled: self = Self.isChangeItself(action) ? .rights : Self.ofUndone(action, isDaemon: isDaemon)
+    case .cancelled: self = Self.cancellationChangesKeys(action) ? .rights : Self.ofUndone(action, isDaemon: isDaemon)
     case .denied, .locked, .presence, .missing, .expired, .invalid, .failed:
       self = Self.ofUndone(action, isDaemon: isDaemon)
     }
@@ -55,7 +55,8 @@ enum AuditPart: Int, CaseIterable {
 
   private static func ofDone(_ action: AuditAction, isDaemon: Bool) -> AuditPart {
     switch action {
-    // An export is asked of nobody, and each value that it gives away has an entry of its own.
+    // Every caller may announce an export, so its entry is no change of rights. Each value that it gives away has an
+    // entry of its own.
     case .get, .use, .set, .delete, .move, .deposit, .export: .values
     case .grant, .revoke, .unlock, .lock, .slot, .passwd, .rekey, .backup, .restore, .salvage, .create, .proof,
       .approve, .deny, .clock:
@@ -73,8 +74,8 @@ enum AuditPart: Int, CaseIterable {
     action == .audit && isDaemon ? .rights : .calls
   }
 
-  /// True for an action whose cancellation changes the keys: a rekey, whose store is removed.
-  private static func isChangeItself(_ action: AuditAction) -> Bool {
+  /// True for an action whose cancellation changes the keys: a rekey, whose second store is removed.
+  private static func cancellationChangesKeys(_ action: AuditAction) -> Bool {
     switch action {
     case .rekey: true
     case .get, .use, .set, .delete, .move, .find, .grant, .revoke, .deposit, .unlock, .lock, .slot, .passwd, .backup,

@@ -29,9 +29,9 @@ struct AuditRepeats {
 
   private var seen: [Seen] = []
   /// The hash table of the events. An event is at the place that its key selects, or at the next place that was free. A
-  /// place contains the upper half of the key's bits, which do not select places, and in 16 bits the event's index plus
-  /// 1; 0 stands for none. The number of places is a power of two, of which at most half are used, so that most new
-  /// events are recognized as new from a few bytes.
+  /// place contains the upper 16 bits of the key, which do not select places, and in its lower 16 bits the event's
+  /// index plus 1; 0 stands for none. The number of places is a power of two, of which at most half are used, so that
+  /// most new events are recognized as new from a few bytes.
   private var places: [UInt32] = []
 
   /// True when one more event can be counted separately.
@@ -93,7 +93,7 @@ struct AuditRepeats {
     return repeated
   }
 
-  /// Forgets entries that were lost, from that number on.
+  /// Forgets the entries from the number `entry` on, which were lost.
   ///
   /// - Returns: the number of their repetitions.
   mutating func forget(from entry: Int64) -> Int {

@@ -69,7 +69,7 @@ struct AuditMemory {
 }
 
 extension AuditPart {
-  /// The part to which an entry in the log counts.
+  /// The part toward which an entry in the log counts.
   init(of entry: AuditEntry) {
     self.init(of: entry.action, entry.outcome, isDaemon: entry.caller == nil && entry.subject == nil)
   }

@@ -6,8 +6,8 @@ internal import VaultModel
 struct AuditSubjects {
   /// The most separate subjects; the others are merged with the strangers.
   private static let most = 4096
-  /// The most kinds with an item that are counted at a time, of all subjects, in addition to those that each may have
-  /// in any case.
+  /// The most kinds with an item that are counted at a time for all subjects together. Beyond this limit, each subject
+  /// still has its reserved kinds.
   private static let mostKinds = 16_384
   /// The seconds after which ``counted`` no longer includes an event.
   private static let remembered: Int64 = 30 * 86_400
@@ -19,14 +19,15 @@ struct AuditSubjects {
   private var kinds = 0
   /// The number of subjects with counts.
   private var counting = 0
-  /// All counts, as one record holds them; nil if they must be made again.
+  /// All counts, in the short form that one record holds; nil if the short form must be made again.
   private(set) var short: AuditShortCounts?
   /// The usage from before this process, of subjects that this process has not met. Until ``take(_:passed:now:)`` is
   /// called, it may be incomplete, and may include subjects that were met.
   private var earlier: [AuditUsage.Key: AuditBudget] = [:]
   /// The number of recent events that were only counted.
   private(set) var counted: AuditUsage.Counted?
-  /// The number of those among them whose counts have entries. The next process finds the others in the tally.
+  /// The number of events among ``counted`` whose counts have entries. The next process finds the other events in the
+  /// tally.
   private var told: AuditUsage.Counted?
 
   private var all: [AuditSubject] { [strangers, daemon] + subjects.values }
@@ -140,7 +141,7 @@ struct AuditSubjects {
   /// Returns the entries with repetitions, in the order of their numbers, and ends the counting.
   func takeRepeats() -> [AuditRepeats.Seen] { all.flatMap { $0.repeats.take() }.sorted { $0.entry < $1.entry } }
 
-  /// Forgets the repetitions of entries that were lost, from that number on.
+  /// Forgets the repetitions of the entries from the number `entry` on, which were lost.
   ///
   /// - Returns: the number of repetitions that were forgotten.
   func forgetRepeats(from entry: Int64) -> Int { all.reduce(0) { $0 + $1.repeats.forget(from: entry) } }
@@ -166,7 +167,7 @@ struct AuditSubjects {
     earlier[key, default: AuditBudget()].charge(bytes, to: part, now: now)
   }
 
-  /// Takes over the usage before this process, with everything that was charged meanwhile.
+  /// Takes over the usage from before this process, together with everything that was charged since.
   ///
   /// - Parameter passed: the seconds since the usage was stored.
   mutating func take(_ usage: AuditUsage, passed: Int64, now: Int64) {

@@ -17,7 +17,7 @@ package struct CallTerms: Sendable {
     case nothing
   }
 
-  /// The time by which a call has its entry. If it has none by then, the gate makes one.
+  /// The time by which a call has its entry. If the call has no entry by then, the gate makes one.
   package enum Entry: Sendable {
     /// Before the first answer.
     case first
@@ -41,11 +41,11 @@ package struct CallTerms: Sendable {
   }
 }
 
-/// A call, as far as the audit log is concerned. It belongs to the caller as which the call is made. A connection that
-/// makes one call after the other has one passage for all of them; otherwise each call has its own, see
+/// A call, as far as the audit log is concerned. A passage belongs to the ``Caller`` of the call. A connection that
+/// makes one call after the other has one passage for all of them; on any other connection each call has its own, see
 /// ``Caller/forCall()``.
 ///
-/// `@unchecked` is safe because it is used on the loop only.
+/// `@unchecked` is safe because a passage is used on the loop only.
 final class Passage: @unchecked Sendable {
   /// The terms of the call; nil if no call is under way.
   private(set) var terms: CallTerms?
