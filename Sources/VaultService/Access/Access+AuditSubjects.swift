@@ -4,7 +4,7 @@ internal import VaultModel
 // starting another unit, or by taking another uid, of which a user namespace has thousands: there are only as many
 // subjects as users, groups, units and programs that grants name.
 extension Access {
-  /// The subject to whose part of the log a caller's entries count.
+  /// The subject toward whose share of the log a caller's entries count.
   func auditName(of caller: Caller) -> AuditSubject.Name {
     let standing = standing(of: caller)
     if standing.isAdministrator { return administrator(caller.uid) }
@@ -13,14 +13,14 @@ extension Access {
       return book.holding(CallerParts(caller, isSystem: false)).map(AuditSubject.Name.init)
         ?? (book.knowsConfined ? .user(caller.uid) : .undecided)
     }
-    // A grant that has ended still names a subject, so that the subject's part of the log stays the same.
+    // A grant that has ended still names a subject, so that the subject keeps its share of the log.
     guard standing.hasGrants else { return standing.isUndecided ? .undecided : .strangers }
     // In a vault that hides names, the grants that let the caller in are sealed in memory, so they are opened.
     return readableBook(for: CallerParts(caller, isSystem: terms.isSystem))
       .granted(caller.uid, caller.groups, caller.grantedUnit(isSystem: terms.isSystem))
   }
 
-  /// The subject to whose part of the log the entries of a deposit's sender count.
+  /// The subject toward whose share of the log the entries of a deposit's sender count.
   func auditName(of depositor: Depositor) -> AuditSubject.Name {
     if isOwners(depositor.uid) {
       return book.holding(CallerParts(depositor)).map(AuditSubject.Name.init) ?? .user(depositor.uid)
@@ -29,8 +29,8 @@ extension Access {
     return book.granted(depositor.uid, depositor.groups, depositor.unit)
   }
 
-  /// The subject to whose part of the log an entry counts if the entry itself names none. Such an entry has no groups,
-  /// so a caller who had rights by a group alone counts among the strangers.
+  /// The subject toward whose share of the log an entry counts if the entry itself names no subject. Such an entry has
+  /// no groups, so a caller who had rights by a group alone counts among the strangers.
   func auditName(of told: AuditEntry.Caller) -> AuditSubject.Name {
     if isOwners(told.uid) {
       return book.holding(CallerParts(told)).map(AuditSubject.Name.init) ?? .user(told.uid)

@@ -10,8 +10,8 @@ extension Access {
     package var pending: [(request: PendingRequest, isMissing: Bool)] = []
     /// The approvals that count now, and the times at which they end, in Unix seconds.
     package var approvals: [(approval: Approval, until: Int64?)] = []
-    /// The targets for which nobody is asked, and the times at which that ends, in Unix seconds; nil if only an
-    /// administrator ends it.
+    /// The targets for which nobody is asked, and the times at which their denials end, in Unix seconds; nil if only an
+    /// administrator ends the denial.
     package var denials: [(target: RequestTarget, until: Int64?)] = []
   }
 
@@ -69,7 +69,7 @@ extension Access {
     if case .confined(let subject) = holder(of: caller) { subject.description } else { nil }
   }
 
-  /// Those who have one share of what there is room for.
+  /// The owner of one share of a limited resource: the room for placeholders and the places for prompts.
   enum Holder: Hashable {
     /// The processes of a subject that grants confine.
     case confined(Subject)
@@ -103,7 +103,7 @@ extension Access {
   /// Ends the requests for rights that grants give by now. The groups of a subject, which the name service knows, are
   /// looked up once, and only if a grant names a group.
   ///
-  /// - Parameter new: the only grant that was added; nil for any.
+  /// - Parameter new: the grant that was added, if nothing else has changed; nil to look at all grants.
   func settleRequests(_ new: Grant? = nil) {
     var known: [Subject: [UInt32]] = [:]
     for request in requests.pending where new.map({ $0.mayAnswer(request) }) ?? true {
@@ -318,6 +318,6 @@ extension Grant {
     return subject.parts.allSatisfy { $0.kind == "group" || parts.contains($0) }
   }
 
-  /// True if processes are meant by their groups.
+  /// True if the grant's subject names a group.
   fileprivate var namesGroup: Bool { subject.parts.contains { $0.kind == "group" } }
 }

@@ -35,11 +35,11 @@ package final class Access: SecretHolder {
   private var opened: OpenedGrants?
   /// The standings of callers while grants are in memory in the clear.
   private var shared = SharedStandings()
-  /// The grants that were read for the unlock that takes place now. They do not count by themselves.
+  /// The grants that were read ahead for the unlock under way. They count only once the unlock loads them.
   var readAhead: [AccessClass: ReadGrants] = [:]
-  /// The classes whose grants memory has as the store has them, while a rekey gives the vault other keys.
+  /// While a rekey gives the vault other keys, the classes whose grants in memory are exactly those in the store.
   var carried: [AccessClass] = []
-  /// The times at which grants were used, as far as the store does not have them yet.
+  /// The times at which grants were used that the store does not have yet.
   var uses: [ItemID: Int64] = [:]
   /// The requests for rights that no grant gives, and their results.
   var requests: Requests { vault.questions.requests }
@@ -130,8 +130,9 @@ package final class Access: SecretHolder {
     }
   }
 
-  /// Checks that a caller may lock the vault. So may one that counts as confined only because nobody knows which file
-  /// its process runs: a lock must not wait for a file system. One that is confined as another subject, too, may not.
+  /// Checks that a caller may lock the vault. A caller who counts as confined only because nobody knows which file its
+  /// process runs may lock it, too: a lock must not wait for a file system. A caller who is also confined as another
+  /// subject may not.
   ///
   /// - Throws: the refusal for a caller who may not.
   package func checkLocker(_ caller: Caller) throws(Refusal) {
@@ -155,7 +156,7 @@ package final class Access: SecretHolder {
   /// other classes are known.
   package func isKnown(_ caller: Caller) -> Bool { standing(of: caller).hasAny(now: vault.newestTime) }
 
-  /// True if a grant names the user. It tells of a connection whose process is not examined yet.
+  /// True if a grant names the user. This can be decided even for a connection whose process is not examined yet.
   package func names(user uid: UInt32) -> Bool { book.names(.user(uid)) }
 
   /// The revision of the grants, with which the answers of ``hasAny(_:)`` and ``isKnown(_:)`` may change.
@@ -165,9 +166,10 @@ package final class Access: SecretHolder {
 
   // MARK: Digests
 
-  /// True if nothing can be decided about a caller before the file that its process runs was read. A grant names the
-  /// digest of a file, and all other parts of its subject hold for the caller. A door then lets the caller's calls wait
-  /// for ``Caller/Memory/whenDigestIsKnown(_:)``; until then the caller is confined, and such a grant is not its own.
+  /// True if nothing can be decided about a caller before the file that its process runs is read, because a grant names
+  /// the digest of a file, and all other parts of the grant's subject hold for the caller. A door then lets the
+  /// caller's calls wait for ``Caller/Memory/whenDigestIsKnown(_:)``; until then the caller is confined and has no
+  /// rights from such a grant.
   package func awaitsDigest(of caller: Caller) -> Bool {
     guard book.namesDigest, !terms.isSystem, caller.memory.digest == .unread else { return false }
     if let known = caller.memory.needsDigest, known.revision == book.revision { return known.isSo }
@@ -176,15 +178,16 @@ package final class Access: SecretHolder {
     return isSo
   }
 
-  /// True if something can be decided about a caller now. Otherwise `then` runs once the file is read that the caller's
-  /// process runs; see ``awaitsDigest(of:)``.
+  /// True if something can be decided about a caller now. Otherwise `then` runs once the file that the caller's process
+  /// runs is read; see ``awaitsDigest(of:)``.
   package func canDecide(about caller: Caller, otherwise then: @escaping () -> Void) -> Bool {
     guard awaitsDigest(of: caller) else { return true }
     caller.memory.whenDigestIsKnown(then)
     return false
   }
 
-  /// True if nobody knows whether a caller is a subject before the file that the caller's process runs was read.
+  /// True if only the file that the caller's process runs, which is not read yet, can tell whether the caller is a
+  /// subject.
   package func awaitsDigest(of caller: Caller, toBe subject: Subject) -> Bool {
     guard !terms.isSystem, subject.namesDigest, caller.memory.digest == .unread else { return false }
     return CallerParts(caller, isSystem: false).mayBeAll(of: subject)
@@ -260,7 +263,7 @@ package final class Access: SecretHolder {
 
   /// True when a process of the user is confined to its grants.
   ///
-  /// - Parameter isCertain: true to leave out subjects that the process may be or not be, because its digest is not
+  /// - Parameter isCertain: true to leave out subjects that the process may or may not be, as long as its digest is not
   ///   known.
   private func isConfined(_ caller: Caller, _ parts: CallerParts, forCertain isCertain: Bool = false) -> Bool {
     guard !terms.isSystem, caller.uid == terms.owner else { return false }

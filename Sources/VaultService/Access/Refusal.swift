@@ -4,7 +4,7 @@ internal import VaultStore
 
 /// The reason why a request is refused, for every door.
 ///
-/// Its words for people and logs are those of the error of the interface into which the doors translate it.
+/// Each door translates a refusal into an error of its interface. People and logs see the words of that error.
 package enum Refusal: Error, Equatable {
   /// A parameter, by its name, has a value that it cannot have.
   case invalid(String)
@@ -38,7 +38,7 @@ package enum Refusal: Error, Equatable {
   case expired(String, Int64)
   case invalidName(String, reason: String)
   case invalidValue(kind: String, reason: String)
-  /// The change would alter what the item always stays, so only another item would help.
+  /// The change would alter something that never changes in an item, so only another item would help.
   case needsAnotherItem(kind: String, reason: String)
   /// The operation is for items of other kinds; `kind` is this item's.
   case wrongKind(String, kind: ItemKind)
@@ -68,7 +68,7 @@ package enum Refusal: Error, Equatable {
   case tooLarge(limit: Int)
   case tooMuch(String)
   case denied(String)
-  /// The store is corrupt, or a later program wrote it, if `isNewer`.
+  /// The store is corrupt or, if `isNewer`, was written by a later program.
   case corrupt(String, isNewer: Bool, advice: String?)
   case storageFailed(String)
   /// No entry of the call can be written, and one is required.

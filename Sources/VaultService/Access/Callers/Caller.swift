@@ -64,7 +64,7 @@ package struct Caller: Hashable, Sendable {
     set { identity.unit = newValue }
   }
 
-  /// The unit of its user's own service manager that the process belongs to; nil for none.
+  /// The unit of the user's service manager that the process belongs to; nil for none.
   package var userUnit: String? {
     get { facts.identity.userUnit }
     set { identity.userUnit = newValue }
@@ -82,8 +82,8 @@ package struct Caller: Hashable, Sendable {
   /// The call that is made as this caller.
   var passage: Passage { facts.passage }
 
-  /// The same caller for one call, on a connection that does other things while the call is under way. What is recorded
-  /// of these is no part of the call, and the other way around.
+  /// The same caller with a passage of its own for one call, on a connection that does other things while the call is
+  /// under way. The entries of the call and of the other things are kept apart.
   package func forCall() -> Caller {
     var caller = self
     caller.facts = Facts(facts.identity, facts.memory, Passage())
@@ -93,7 +93,7 @@ package struct Caller: Hashable, Sendable {
   /// True when what is known about the caller and its call may name items.
   package var mayHoldNames: Bool { memory.mayHoldNames || passage.mayHoldNames }
 
-  /// Drops what names items.
+  /// Drops everything that names items.
   package func forgetNames() {
     memory.forgetNames()
     passage.forgetNames()
@@ -124,7 +124,8 @@ package struct Caller: Hashable, Sendable {
   }
 
   /// The unit by which grants know the caller: in the machine's vault the unit of the system's service manager, in a
-  /// user's vault the unit of the user's own. A unit of the other manager with the same name is a different unit.
+  /// user's vault the unit of the user's service manager. A unit of the other manager with the same name is a different
+  /// unit.
   func grantedUnit(isSystem: Bool) -> String? { isSystem ? unit : userUnit }
 
   /// The caller, as recorded as an item's creator and a version's writer: its uid, and its service if it has one. A
@@ -156,7 +157,7 @@ package struct Caller: Hashable, Sendable {
     var needsDigest: (revision: Int, isSo: Bool)?
     /// The caller's standing with ``Access``, for as long as the grants stay the same.
     var standing: Standing?
-    /// The subject as which the caller asks for rights that it has no grant for, at a revision of the grants.
+    /// The subject under which the caller asks for rights that it has no grant for, at a revision of the grants.
     var asking: (revision: Int, subject: Subject?)?
     /// The audit log's own notes on the caller.
     var audit = AuditMemory()
@@ -183,13 +184,13 @@ package struct Caller: Hashable, Sendable {
       self.readAncestry = readAncestry
     }
 
-    /// Has the file read that the process runs, and runs `then` when the digest is known, or when it is certain that it
-    /// will not be known in time.
+    /// Starts to read the file that the process runs, and runs `then` when the digest is known, or when it is certain
+    /// that the digest will not be known in time.
     package func whenDigestIsKnown(_ then: @escaping () -> Void) {
       guard digest == .unread else { return then() }
       let isBegun = awaiting != nil
       awaiting = (awaiting ?? []) + [then]
-      // The closure may outlive the connection, with which everything that names an item must go.
+      // The closure may outlive the connection, but nothing that names an item may.
       if !isBegun { readDigest { [weak self] in self?.take($0) } }
     }
 
@@ -213,8 +214,8 @@ package struct Caller: Hashable, Sendable {
   }
 }
 
-/// The words that come with a call: the caller's own about itself, which nobody has checked, and those of the door it
-/// came by.
+/// The words that come with a call: the caller's own words about itself, which nobody has checked, and the words of the
+/// door by which the call came.
 package struct Said: Sendable {
   /// The purpose of the call, in the caller's words.
   package var purpose: String?

@@ -51,7 +51,7 @@ package struct Permit {
   /// True when the caller may know whether there is an item of that class. The right `deposit` alone does not tell.
   package func tells(_ accessible: AccessClass) -> Bool { !self[accessible].subtracting(Rights(.deposit)).isEmpty }
 
-  /// True when the caller may know of items of at least one class whether they are there.
+  /// True when the caller may know whether there is an item of at least one class.
   package var tellsOfAny: Bool { AccessClass.allCases.contains(where: tells) }
 
   /// True when the caller may know whether there is an item at all, of whatever class.

@@ -1,7 +1,8 @@
 internal import VaultCore
 internal import VaultModel
 
-/// The standings of callers who are no administrators, by their grants: callers with the same grants have one standing.
+/// The standings of callers who are not administrators, by their grants: callers with the same grants have one
+/// standing.
 ///
 /// A lock that hides names frees all standings before it is done. With one for each connection, 230 connections with
 /// 400 grants would keep the lock waiting. Standings that differ share what they have in common: the grants themselves
@@ -19,12 +20,13 @@ struct SharedStandings {
     }
   }
 
-  /// A standing that lives for as long as a caller has it. A lock would free one that nobody has any more, too.
+  /// A standing that lives only for as long as a caller has it. Otherwise a lock would also have to free standings that
+  /// no caller has any more.
   private struct Shared {
     weak var standing: Standing?
   }
 
-  /// The most standings that are known here. Those that are not known any more stay with their callers.
+  /// The most standings in the table. Standings that are dropped from the table stay with their callers.
   private static let most = 256
 
   private var known: [Key: Shared] = [:]

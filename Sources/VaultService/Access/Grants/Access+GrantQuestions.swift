@@ -59,7 +59,7 @@ extension Access {
     return ToldGrant(grant: grant, isActive: book.counting.contains(id) && grant.counts(at: vault.newestTime))
   }
 
-  /// The subjects that are confined to their grants in a user's vault; empty for a caller who is no administrator.
+  /// The subjects that are confined to their grants in a user's vault; empty for a caller who is not an administrator.
   package func confinedSubjects(for caller: Caller) -> [Subject] {
     isAdministrator(caller) ? book.confined.keys.sorted { $0.description < $1.description } : []
   }
@@ -75,7 +75,8 @@ extension Access {
   /// The answer to the question whether somebody has a right on an item.
   package struct Answer {
     package let isAllowed: Bool
-    /// The sources of the right; without the right, those that give it to some of the processes that were asked about.
+    /// The sources of the right. If the right is not allowed, the sources that give it to some of the processes that
+    /// were asked about.
     package let sources: [HeldRights.Source]
   }
 

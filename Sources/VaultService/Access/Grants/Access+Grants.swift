@@ -244,7 +244,7 @@ extension Access {
 
   /// Stores the times at which grants were used, which are known to within a day.
   ///
-  /// - Parameter most: the number of grants whose times are stored at most.
+  /// - Parameter most: the most grants whose times are stored.
   /// - Returns: true if the times of other grants are left.
   @discardableResult func storeUses(atMost most: Int = .max) -> Bool {
     guard !uses.isEmpty, let keychain = vault.openKeychain, AccessClass.allCases.allSatisfy(keychain.opensGrants) else {
@@ -319,7 +319,7 @@ extension Access {
   }
 
   /// The presence that an administrator of a user's vault must show to change grants or denials, or to repair the
-  /// vault. Every program of the user could ask for that.
+  /// vault. Otherwise every program of the user could do so.
   static let administration = Policy(require: .userPresence, reuseWindow: 60)
 
   private static let noProgram = Refusal.invalidGrant(

@@ -24,7 +24,7 @@ struct ComparedNames {
   mutating func has(_ pattern: ItemPattern) -> Bool {
     guard names.count > 1 else { return names.contains(where: pattern.matches) }
     let range = range(of: pattern)
-    // For most patterns, the search is less work than to remember the result.
+    // For most patterns, the search is less work than remembering the result.
     if range.isEmpty { return false }
     if let known = known[pattern] { return known }
     let isFound = names[range].contains(where: pattern.matches)
@@ -63,7 +63,8 @@ struct ComparedNames {
     !isBefore(name, folder, UInt8(ascii: "/")) && isBefore(name, folder, UInt8(ascii: "0"))
   }
 
-  /// The place of the first name that the text does not follow, with one more byte at its end if `byte` is given.
+  /// The place of the first name that does not come before the text. If `byte` is given, the text ends with this byte
+  /// in addition.
   private func place(of text: String, _ byte: UInt8? = nil, from start: Int = 0) -> Int {
     var range = start..<names.count
     while !range.isEmpty {
@@ -76,7 +77,7 @@ struct ComparedNames {
   private func isBefore(_ name: ItemName, _ text: String, _ byte: UInt8?) -> Bool {
     let (name, text) = (name.text.utf8Span.span, text.utf8Span.span)
     let order = unsafe name.withUnsafeBufferPointer { name in
-      // Neither is empty, and both have at least so many bytes.
+      // Neither is empty, and both have at least the number of bytes that is compared.
       unsafe text.withUnsafeBufferPointer { text in
         unsafe memcmp(name.baseAddress!, text.baseAddress!, min(name.count, text.count))
       }

@@ -278,15 +278,15 @@ struct GrantBook {
 
   /// The subject that confines a caller with these parts to its grants: the most specific one.
   func confining(_ caller: CallerParts) -> Subject? {
-    mostTelling(caller.keys.flatMap { confinedByPart[$0] ?? [] }.filter(caller.isAll))
+    mostSpecific(caller.keys.flatMap { confinedByPart[$0] ?? [] }.filter(caller.isAll))
   }
 
   /// The most specific confined subject that the caller is, or was before its file was replaced.
   func holding(_ caller: CallerParts) -> Subject? {
-    mostTelling(caller.keys.flatMap { confinedByPart[$0] ?? [] }.filter(caller.wasAll))
+    mostSpecific(caller.keys.flatMap { confinedByPart[$0] ?? [] }.filter(caller.wasAll))
   }
 
-  private func mostTelling(_ subjects: [Subject]) -> Subject? {
+  private func mostSpecific(_ subjects: [Subject]) -> Subject? {
     subjects.max { ($0.parts.count, $1.description) < ($1.parts.count, $0.description) }
   }
 

@@ -4,8 +4,8 @@ internal import VaultStore
 /// All that gives the processes of a subject rights on items: what an administrator may do without a grant, grants,
 /// and approvals.
 ///
-/// Every answer to the question whether somebody may do something, or may no longer, comes from here. So no answer says
-/// of a subject that it may not do what something else still gives it.
+/// Every answer to the question whether somebody may do something, or may no longer, comes from here. So no answer
+/// denies a subject a right that another source still gives it.
 package struct HeldRights {
   /// The items that a question is about.
   package enum Items {
@@ -44,8 +44,8 @@ package struct HeldRights {
 
     package let kind: Kind
     package let rights: Rights
-    /// True if only some of the subject's processes have the rights by this: one process, or those that are a narrower
-    /// subject.
+    /// True if only some of the subject's processes have the rights from this source: one process, or those that are a
+    /// narrower subject.
     package let isForSome: Bool
 
     var isApproval: Bool { if case .approval = kind { true } else { false } }
@@ -65,7 +65,7 @@ package struct HeldRights {
 
   init(_ sources: [Source]) { self.sources = sources }
 
-  /// The same without rights that nobody has on the item.
+  /// The same sources without rights that nobody has on the item.
   func without(_ withheld: Rights) -> HeldRights {
     guard !withheld.isEmpty else { return self }
     return HeldRights(
@@ -78,7 +78,7 @@ package struct HeldRights {
 
 // The rights that a subject or a caller has, and what gives them.
 extension Access {
-  /// All that a process of a subject may do with items, and what gives it that. The door checks that the caller is an
+  /// The rights of a subject's processes on items, with their sources. The door checks that the caller is an
   /// administrator.
   package func held(
     by subject: Subject, on items: HeldRights.Items, for caller: Caller
@@ -126,7 +126,7 @@ extension Access {
     return HeldRights(sources)
   }
 
-  /// All that a caller may do with items, and what gives it that.
+  /// The rights of a caller on items, with their sources.
   func held(by caller: Caller, on items: HeldRights.Items) -> HeldRights {
     if isAdministrator(caller) { return Self.administrator }
     let asking = subject(of: caller)
@@ -178,8 +178,8 @@ extension Access {
     return isOwn && !book.confines(parts)
   }
 
-  /// The subject as which the processes of a subject ask for approvals, as far as the subject determines it; see
-  /// ``subject(of:)``.
+  /// The subject under which the processes of a subject ask for approvals, as far as the latter subject determines it;
+  /// see ``subject(of:)``.
   private func asking(_ subject: Subject, _ parts: CallerParts) -> Subject? {
     let user = subject.parts.first { $0.kind == "user" }
     if !terms.isSystem, user.map({ $0 == .user(terms.owner) }) ?? true { return book.confining(parts) }
@@ -192,7 +192,7 @@ extension Access {
 }
 
 extension Subject {
-  /// True if all parts of another subject are among those of this one, so that only some of the other's processes are
-  /// this one, or all of them if the two are equal.
+  /// True if all parts of another subject are among those of this one, so that only some of the other subject's
+  /// processes match this subject, or all of them if the two are equal.
   fileprivate func includes(_ other: Subject) -> Bool { other.parts.allSatisfy(parts.contains) }
 }

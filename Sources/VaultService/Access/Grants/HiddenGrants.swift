@@ -19,7 +19,8 @@ struct HiddenGrants {
   /// The sets of the records that were stored last, in the classes that could be read. While they stay the same, so do
   /// the records.
   private let sets: [AccessClass: RecordSet]
-  /// The classes that could be read, each with the reason why its records are not those that were stored last, if so.
+  /// The classes that could be read, each with the reason why its grants do not count; nil if its records are those
+  /// that were stored last.
   private var problems: [AccessClass: VaultError?] = [:]
   /// The records that concern every caller.
   private var common: [Entry] = []

@@ -1,14 +1,14 @@
 internal import VaultModel
 
 /// The grants that were opened in a locked vault that hides names, and the callers whose standing they gave. When this
-/// value ends, nobody has them any more.
+/// object is released, those callers lose their standings.
 final class OpenedGrants {
-  /// The revision of the grants of which this is true.
+  /// The revision of the grants to which everything here belongs.
   let revision: Int
-  /// The parts that subjects of grants have. Callers who have the same of them have the same grants.
+  /// The parts that subjects of grants have. Callers who have the same ones among these parts have the same grants.
   private let named: Set<Subject.Part>
   private var books: [Set<Subject.Part>: GrantBook] = [:]
-  /// The standings of callers in the machine's vault, where the parts of a caller decide alone.
+  /// The standings of callers in the machine's vault, where only the parts of a caller decide.
   private var standings: [Set<Subject.Part>: Standing] = [:]
   private var callers: [Caller.Memory] = []
 
