@@ -18,7 +18,7 @@ public struct DepositBox: Hashable, Sendable {
   /// The longest box in bytes: a value of 1 MiB with the largest name and attributes.
   public static let longest = DepositedItem.longestValue + (128 << 10)
 
-  /// Seals a value, which `fill` writes in place, to another vault's key. `scratch` is empty afterwards.
+  /// Seals a value, which `fill` writes in place, to another vault's key. `scratch` is empty afterward.
   ///
   /// - Returns: The box; nil if `fill` returns false.
   /// - Throws: ``CryptoError/malformed(_:)`` if `key` is not a valid public key.

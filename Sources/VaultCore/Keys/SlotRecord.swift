@@ -59,7 +59,7 @@ public struct SlotRecord: Hashable, Sendable {
   ///   - kdf: The cost of Argon2id; required for a password, nil otherwise.
   ///   - terms: Required for a presence key.
   /// - Throws: ``CryptoError/limits(_:)``, ``CryptoError/malformed(_:)`` (a mistyped recovery code, parameters that do
-  ///   not fit the kind, a vault id that has not 16 bytes), ``CryptoError/outOfMemory``.
+  ///   not fit the kind, a vault id that does not have 16 bytes), ``CryptoError/outOfMemory``.
   public static func make(
     id: UInt32, kind: SlotKind, label: String, created: Int64, secret: borrowing SecureBytes,
     kdf: Argon2id.Parameters?, terms: PresenceTerms? = nil, vaultKey: borrowing SecureBytes, vaultID: [UInt8]

@@ -1,7 +1,8 @@
 internal import CSodium
 internal import Synchronization
 
-/// A fixed-size buffer for a key, a password or a plaintext value. Nobody else can copy it, and it wipes itself.
+/// A fixed-size buffer for a key, a password or a plaintext value. The buffer is not copied implicitly, and it wipes
+/// itself.
 ///
 /// The memory comes from `sodium_malloc`: it has a guard page on either side, and is `mlock`ed and left out of core
 /// dumps. It is wiped when the value's life ends, on every path; the memory of small buffers is then used again. A

@@ -1,7 +1,7 @@
 internal import CSodium
 
 /// Removal of the traces that computing with secrets leaves on the calling thread: in the dead part of its stack, and
-/// in registers that were not used since.
+/// in registers that have not been used since.
 ///
 /// libsodium 1.0.18 leaves the key that `crypto_pwhash` made some 8 KiB below its caller, and the subkeys of
 /// `crypto_kdf` likewise; compilers spill registers as they like. A thread that then waits keeps all of that, open to

@@ -25,7 +25,8 @@ public struct Argon2id {
     /// 1 GiB and 20 passes. A record that asks for more is an attack on the reader's memory and patience.
     public static let ceiling = Parameters(memory: 1 << 30, passes: 20)
 
-    /// Returns parameters with at least the memory and at least the passes of `other`; the same ones if that is nil.
+    /// Returns parameters with at least the memory and at least the passes of `other`; the same parameters if `other`
+    /// is nil.
     public func raised(to other: Parameters?) -> Parameters {
       guard let other else { return self }
       return Parameters(memory: max(memory, other.memory), passes: max(passes, other.passes))
@@ -74,7 +75,7 @@ public struct Argon2id {
   ///
   /// The derivation takes as much time and memory as `parameters` say, on the calling thread; safe from any thread.
   /// - Throws: ``CryptoError/limits(_:)``, before any memory is allocated; ``CryptoError/malformed(_:)`` if the salt
-  ///   has not ``saltCount`` bytes; ``CryptoError/outOfMemory``.
+  ///   does not have ``saltCount`` bytes; ``CryptoError/outOfMemory``.
   public static func derive(
     _ password: borrowing SecureBytes, salt: [UInt8], parameters: Parameters
   ) throws(CryptoError) -> SecureBytes {

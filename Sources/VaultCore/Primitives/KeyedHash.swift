@@ -52,7 +52,7 @@ public enum KeyedHash {
   }
 
   /// Lends the state of a hash of `count` bytes under `key`. The state is on the stack, aligned to 64 bytes as
-  /// libsodium requires, and is wiped afterwards.
+  /// libsodium requires, and is wiped afterward.
   @unsafe static func withState(key: borrowing SecureBytes, count: Int, _ body: (OpaquePointer) -> Void) {
     precondition(crypto_generichash_statebytes() <= stateCount, "libsodium's hash state has grown")
     // A constant size and a usual alignment keep the allocation on the stack; anything else would take it from the

@@ -17,7 +17,7 @@ public enum SHA256 {
   /// The digest of a whole file, in hexadecimal; nil if the file cannot be read.
   ///
   /// - Parameters:
-  ///   - most: the size from which nothing further is read.
+  ///   - most: the number of bytes after which reading stops; the last part may go beyond it.
   ///   - mayGoOn: asked before each part is read; if it returns false, the result is nil.
   public static func hex(ofFile file: Int32, atMost most: Int = .max, while mayGoOn: () -> Bool = { true }) -> String? {
     var state = crypto_hash_sha256_state()

@@ -92,7 +92,7 @@ public enum SecretGenerator {
     }
   }
 
-  // There is no symbol that has a meaning between double quotes, in a shell, in JSON or in a configuration file.
+  // No symbol has a meaning between double quotes, in a shell, in JSON or in a configuration file.
   private static let characters: [UInt8] = Array(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789#%&*+,-./:=?@^_~".utf8)
 }

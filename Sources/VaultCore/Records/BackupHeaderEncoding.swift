@@ -18,7 +18,7 @@ extension BackupHeader {
     var out = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
     var writer = ByteWriter()
     func write(_ part: [UInt8], _ writer: inout ByteWriter, _ out: inout MutableRawSpan) {
-      unsafe writer.bytes(part.span.bytes, &out)  // The same.
+      unsafe writer.bytes(part.span.bytes, &out)  // Bytes have no padding: all are initialized.
     }
     write(BackupPrefix(headerCount: count).bytes, &writer, &out)
     write(vaultID.bytes, &writer, &out)

@@ -60,7 +60,8 @@ public struct ClassRecord: Hashable, Sendable {
       (time, age) = (min(time, now), max(0, age - ahead))
     }
 
-    /// The longest time, measured by age, for which the vault remembers something that must not come twice: a deposit.
+    /// The most seconds by which the age goes back. For this time at most, measured by age, the vault remembers a
+    /// deposit so that the same deposit is not taken in twice.
     private static let longestSetback: Int64 = 31 * 86_400
 
     /// The same facts, with the times, numbers and age of `other` where these are higher.

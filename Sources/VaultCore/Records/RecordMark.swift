@@ -31,7 +31,7 @@ public struct RecordMark: Hashable, Sendable {
     }
   }
 
-  /// Marks the record behind `mark` as the one in `row`, under another key.
+  /// Marks the record for which `mark` stands as the record in `row`, under another key.
   public init(_ mark: RecordMark, row: Int64, key: borrowing SecureBytes) {
     var row = row.littleEndian
     self = unsafe withUnsafeBytes(of: &row) { bytes in

@@ -3,8 +3,7 @@
 ///
 /// The hash is the exclusive or of the records' marks, and the number of records. No two records of a store have the
 /// same place, so the records written form a set. The number reveals a record that was put in twice, which the
-/// exclusive or alone would not. Anyone without the key must not see two exclusive ors in the clear: see
-/// ``ClassRecord``.
+/// exclusive or alone would not. Nobody without the key may see two exclusive ors in the clear: see ``ClassRecord``.
 public struct RecordSet: Hashable, Sendable {
   /// The number of records; possibly negative in the difference of two sets.
   public private(set) var count: Int64

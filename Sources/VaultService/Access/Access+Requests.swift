@@ -198,7 +198,7 @@ extension Access {
       throw .invalidGrant("the name has a * or a ? in it, so a grant for it would be one for other items, too")
     }
     let now = vault.newestTime
-    // The end is stored in all classes, so it counts from a time that no weaker class has set.
+    // The end is stored in all classes, so it is counted from a time that no weaker class has set.
     let until = terms.seconds.map { Seconds.after($0, vault.newestTime(of: .whenUnlocked)) }
     var rights = Rights(request.right)
     let old = book.all.first { $0.grant.subject == request.target.subject && $0.grant.pattern == pattern }?.grant

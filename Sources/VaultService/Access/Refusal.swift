@@ -129,7 +129,8 @@ package enum Refusal: Error, Equatable {
     switch self {
     case .unavailable(_, let obstacle): obstacle
     case .accountExpired(let reason), .presenceFailed(let reason): Obstacle(reason)
-    // A question that takes a password costs a wait, whatever failed. A question for a finger alone costs none.
+    // An attempt that may take a password makes the next attempt wait, whatever failed. An attempt with a finger alone
+    // does not.
     case .authenticationFailed(SlotKind.pam.name, let wait):
       Obstacle(wait > 0 ? "login password not accepted" : "fingerprint not recognized")
     case .authenticationFailed: Obstacle("not accepted")

@@ -9,7 +9,7 @@ internal import VaultStore
 /// on each change keeps the hashes over the records up to date. If there was no such check yet, this check waits for
 /// one. There are no such hashes over the audit log, so the log is checked for each backup.
 ///
-/// The check ends with the transfer if that does not come to its end, and when nobody waits for the result any more.
+/// The check stops when the transfer ends without being complete, and when nobody waits for the result any more.
 package final class BackupCheck: SecretHolder, Runner.Work {
   /// The names of the parts that could not be checked without their keys, or the reason why the backup does not count.
   typealias Outcome = Result<[String], Refusal>

@@ -7,7 +7,7 @@ package struct CheckResult: Sendable {
   package let records: Int
   package let unharmed: Int
   package let harmed: Int
-  /// The least number of findings beyond those that are listed.
+  /// A lower bound on the number of findings beyond those that are listed.
   package let omitted: Int
   /// The classes of which not everything could be checked, and the reason.
   package let unchecked: [AccessClass]
@@ -101,7 +101,7 @@ package final class Check: Runner.Work {
     return step(keychain, until: end) ? .again : .over
   }
 
-  /// The reason why a check ends that is not in progress any more.
+  /// The reason why a check that is no longer in progress ends.
   private var obstacle: Refusal {
     do throws(Refusal) { _ = try vault.keychain() } catch { return error }
     return .storageFailed("the store was opened again before the check was over")

@@ -5,7 +5,7 @@ internal import VaultStore
 /// A rekey that is under way, in short steps between requests, with the readers who wait for its end.
 ///
 /// Copying begins when the store has been checked completely. After a fault that may pass, such as a full disk, the
-/// work pauses and then tries again. The work holds keys, so the next lock ends it. The next unlock makes a new one,
+/// work pauses and then tries again. The work holds keys, so the next lock ends it. The next unlock creates new work,
 /// which continues from there.
 package final class RekeyWork: SecretHolder, Runner.Work {
   /// The number of items that have been processed, and the number of all items.
@@ -196,7 +196,7 @@ package final class RekeyWork: SecretHolder, Runner.Work {
     try rekey.finish(recording: vault.audit.fillWithRekey, now: vault.clock.wall())
     vault.audit.haveRekeyed()
     upkeep.ways.worker.run { [displaced = keychain.takeDisplaced()] in
-      // The last reference goes on that thread.
+      // The last reference is released on the worker's thread.
       withExtendedLifetime(displaced) {}
     } then: { _ in
     }

@@ -4,7 +4,7 @@ package final class Runner {
   /// The next step for a piece of work after a slice.
   package enum Next {
     case again
-    /// The work continues after so many nanoseconds.
+    /// The work continues after this many nanoseconds.
     case later(Int64)
     case over
   }
@@ -34,8 +34,8 @@ package final class Runner {
   private static let longestSlice: Int64 = 150_000
   /// The longest slice of work with an equal share, in nanoseconds.
   private static let longestEqualSlice: Int64 = 5_000_000
-  /// The duration in nanoseconds from which on a slice is long, as a single step with a large value can be. Whoever
-  /// asks meanwhile waits for its end.
+  /// The duration in nanoseconds from which a slice counts as long. A single step with a large value can take that
+  /// long, and requests that come meanwhile wait for the end of the slice.
   private static let longSlice: Int64 = 2_000_000
   /// The duration in nanoseconds below which a turn of the loop had no request.
   private static let emptyTurn: Int64 = 10_000
@@ -79,7 +79,7 @@ package final class Runner {
     askOnce()
   }
 
-  /// Lets a piece of work continue after so many nanoseconds, unless it is about to continue.
+  /// Lets a piece of work continue after `delay` nanoseconds, unless it is about to continue.
   func begin(_ work: any Work, after delay: Int64) {
     delayed.removeValue(forKey: ObjectIdentifier(work))?()
     guard !isWaiting(work) else { return }
@@ -101,8 +101,8 @@ package final class Runner {
 
   /// Runs a slice of the work that has waited longest.
   ///
-  /// After a long slice, requests go first for half as long as it took. Otherwise, of many that have waited for its
-  /// end, all but the first would wait for further slices.
+  /// After a long slice, requests go first for half as long as it took. Otherwise, of many requests that have waited
+  /// for the end of the slice, all but the first would wait for further slices, too.
   package func turn() {
     isAsked = false
     guard !waiting.isEmpty else { return }

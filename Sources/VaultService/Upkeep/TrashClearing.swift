@@ -42,7 +42,7 @@ final class TrashClearing {
     begin()
   }
 
-  /// Has a walk begin when the first of the items that were moved to the trash now may be due, unless one is due
+  /// Has a walk begin when the first of the items that were just moved to the trash may be due, unless a walk is due
   /// before.
   func hasGrown() {
     guard cancel == nil, isDue else { return }

@@ -109,7 +109,7 @@ extension Upkeep {
     }
   }
 
-  /// The detail of a backup that was begun, and that the caller did not get whole.
+  /// The detail of the entry for a backup that was begun but that the caller did not receive completely.
   private static let undelivered = "not received whole"
 
   /// - Parameter failed: called if the caller has not received all of the backup.

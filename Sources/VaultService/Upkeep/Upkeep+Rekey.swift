@@ -224,7 +224,7 @@ extension Upkeep {
   /// Continues the rekey that is under way, if there is one, after an unlock. A rekey that was given up is removed
   /// instead.
   ///
-  /// - Returns: the error because of which it does not continue; nil for none.
+  /// - Returns: the error because of which the rekey does not continue; nil for none.
   @discardableResult
   func takeUpRekey(_ vaultKey: borrowing SecureBytes, _ keychain: Keychain) -> VaultError? {
     guard rekey == nil else {
@@ -246,7 +246,7 @@ extension Upkeep {
     }
   }
 
-  /// - Throws: the error because of which it can never continue.
+  /// - Throws: the error because of which the rekey can never continue.
   private func resumeRekey(_ nextKey: consuming SecureBytes, _ keychain: Keychain) throws(VaultError) {
     let resumed: Rekey
     do throws(VaultError) { resumed = try Rekey(resuming: keychain, nextKey: nextKey) } catch {

@@ -16,7 +16,7 @@ package struct SetAside: Sendable {
 extension Upkeep {
   /// Sets aside the entries that a rekey by an earlier version left sealed to the old keys, if nothing else is wrong.
   /// It is for an administrator who has shown presence, while the vault is unlocked. The store is checked again
-  /// afterwards.
+  /// afterward.
   ///
   /// - Returns: the ranges of entries that were set aside; empty if there are no such entries.
   package func repairAudit(for caller: Caller) throws(Refusal) -> [SetAside] {

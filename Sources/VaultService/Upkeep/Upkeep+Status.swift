@@ -5,7 +5,7 @@ internal import VaultStore
 
 // The status of the vault.
 extension Upkeep {
-  /// The status of the vault. Reading it counts as no request, so it moves no deadline.
+  /// The status of the vault. Reading the status does not count as a request, so it moves no deadline.
   package func status() -> VaultStatus {
     var status = VaultStatus(state: vault.state, locksAt: vault.locksAt, problem: vault.problem)
     status.warnings = memoryWarning

@@ -5,8 +5,8 @@ extension AuditBlock {
   /// Reads a plaintext, and calls `body` with the number of each entry and the entry.
   ///
   /// - Returns: The number of the first entry, the number of entries, and the link of the record before this one.
-  /// - Throws: ``CryptoError/malformed(_:)`` if the bytes are not such a plaintext; the entries that `body`
-  ///   got before are true.
+  /// - Throws: ``CryptoError/malformed(_:)`` if the bytes are not such a plaintext; the entries that `body` got before
+  ///   the error are valid.
   public static func read(
     _ input: RawSpan, _ body: (Int64, AuditEntry) -> Void
   ) throws(CryptoError) -> (first: Int64, count: Int64, previous: Digest) {

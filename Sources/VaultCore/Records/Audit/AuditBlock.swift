@@ -18,10 +18,9 @@ public import VaultModel
 ///   6  the item of the next entry, if the record has that item already: 2  its place among the record's items; absent
 ///      from records of earlier programs
 ///
-/// A text that an entry before has need not be written again: its size is then 32768 + its place among
-/// the texts of entries.
+/// A text of an earlier entry need not be written again: its size is then 32768 + its place among the texts of entries.
 public struct AuditBlock: ~Copyable, Sendable {
-  /// The size of the plaintext, in bytes, from which on no entry should be added.
+  /// The size of the plaintext in bytes at which the block is full: no more entries should be added.
   public static let capacity = 12 << 10
   /// The maximum size of the plaintext in bytes.
   public static let largest = 16 << 10
@@ -87,8 +86,8 @@ public struct AuditBlock: ~Copyable, Sendable {
   /// The number of bytes in the block.
   public var size: Int { writer.offset }
 
-  /// True if the block has room for an entry with its caller, whatever the block has of them already. An empty block
-  /// has room for every entry that ``read(_:_:)`` returns.
+  /// True if the block has room for an entry, its texts and its caller, even if the block has none of these yet. An
+  /// empty block has room for every entry that ``read(_:_:)`` returns.
   public func hasRoom(for entry: AuditEntry) -> Bool {
     let texts = [entry.item, entry.detail, entry.purpose].reduce(0) { $0 + 2 + ($1?.utf8.count ?? 0) }
     let caller = entry.caller.map { Self.size(of: $0) } ?? 0

@@ -33,8 +33,8 @@ public struct AuditChain: Hashable, Sendable {
   /// The time at which the chain began, Unix seconds.
   public var time: Int64
   /// The age of the log when the chain began, in seconds: the sum of the times from the beginning of each chain to that
-  /// of the next, of which each counts for at most ``longestStep``. If the vault was unlocked, it is at most the time
-  /// since the log began according to any chain of the unlocked vault.
+  /// of the next, of which each counts for at most ``longestStep``. If the vault was unlocked at that time, the age has
+  /// grown since each earlier chain of the unlocked vault by no more than the time since that chain.
   public var age: Int64
   /// The number of the chain's first entry.
   public var first: Int64

@@ -24,7 +24,7 @@ public struct AuditUsage: Hashable, Sendable {
     public init(count: Int64, since: Int64, last: Int64) { (self.count, self.since, self.last) = (count, since, last) }
   }
 
-  /// The number of parts.
+  /// The number of parts in the encoding. The log has three parts; earlier versions used the fourth number for counts.
   public static let parts = 4
   /// The highest number of subjects; those that used the most are kept.
   public static let most = 1024

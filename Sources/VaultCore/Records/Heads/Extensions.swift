@@ -59,8 +59,8 @@ public struct Extensions: Hashable, Sendable {
 
   var encodedCount: Int { 2 + bytes.count }
 
-  /// True if the size of the fields fits the two bytes that state it. Fields that were read always fit, and with other
-  /// fields in addition they may not.
+  /// True if the size of the fields fits the two bytes that state it. Fields that were read always fit, but may no
+  /// longer fit after other fields are added.
   var fitsEncoding: Bool { UInt16(exactly: bytes.count) != nil }
 
   func write(_ writer: inout ByteWriter, _ out: inout MutableRawSpan) {
