@@ -1,7 +1,7 @@
 /// The reason that bytes are not a JSON object as ``JSONObject`` reads it. It contains no part of the bytes, so it can
 /// be logged.
 public enum JSONFault: Error, Hashable, Sendable {
-  /// The text is longer than `limit` bytes; that of a message, without its NUL.
+  /// The text is longer than `limit` bytes, without the NUL of a message.
   case tooLong(limit: Int)
   /// The text is not JSON by RFC 8259; the fault is `offset` bytes into it.
   case invalidJSON(offset: Int, reason: String)

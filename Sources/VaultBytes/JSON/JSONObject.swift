@@ -9,8 +9,8 @@
 public struct JSONObject: ~Copyable, Sendable {
   /// The maximum depth to which objects and arrays of a message may nest, including the message itself.
   public static let maximumDepth = 16
-  /// The highest number of keys and values of a message: more than a call, or a page of the largest possible items,
-  /// has, and few enough to be read within some milliseconds.
+  /// The highest number of keys and values of a message: more than a call or a page of the largest possible items
+  /// needs, and few enough to be read within some milliseconds.
   public static let maximumValues = 1 << 15
   /// The highest number of members of one object of a message. The largest objects of the interface are the attributes
   /// of an item.

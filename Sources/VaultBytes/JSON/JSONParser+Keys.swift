@@ -42,8 +42,7 @@ extension JSONParser {
       key = nextKey(key)
     }
     keys.sort { $0.hash < $1.hash }
-    // Equal keys have equal hashes. Nobody outside can provoke other equal hashes, because `Hasher`
-    // is seeded per process.
+    // Equal keys have equal hashes. No sender can make different keys collide, because `Hasher` is seeded per process.
     for first in keys.indices {
       var second = first + 1
       while second < keys.count, keys[second].hash == keys[first].hash {
@@ -54,7 +53,7 @@ extension JSONParser {
     return false
   }
 
-  /// The record of a key is followed by its value, and that by the next key.
+  /// The index of the next key, whose record follows those of this key's value and all its content.
   private func nextKey(_ key: Int) -> Int { Int(records[key + 1].next) }
 
   private func hash(of key: Int, in text: Span<UInt8>) -> Int {
@@ -74,7 +73,7 @@ extension JSONParser {
 
   private func areEqualKeys(_ left: Int, _ right: Int, in text: Span<UInt8>) -> Bool {
     let (one, other) = (records[left], records[right])
-    // Without escapes, different lengths settle it, as they nearly always do.
+    // Without escapes, keys of different lengths differ, and most keys have different lengths.
     if !one.escaped, !other.escaped {
       return one.end - one.start == other.end - other.start
         && text.holds(Int(one.start)..<Int(one.end), at: Int(other.start))

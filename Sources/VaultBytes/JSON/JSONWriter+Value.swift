@@ -1,6 +1,6 @@
 extension JSONWriter {
-  /// Writes a value of an object in one form: without white space, with only the necessary escapes in strings, and with
-  /// each number as it was given. Not for secrets, because the names of members become texts.
+  /// Writes a value of an object without white space, with only the necessary escapes in strings, and with each number
+  /// as it was given. Not for secrets, because the names of members become texts.
   package mutating func value(_ node: JSONObject.Node, of object: borrowing JSONObject) {
     switch object.kind(node) {
     case .object:

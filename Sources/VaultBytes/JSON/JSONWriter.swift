@@ -38,7 +38,7 @@ public struct JSONWriter: ~Copyable, Sendable {
   /// Ends the innermost array.
   public mutating func endArray() { end(UInt8(ascii: "]")) }
 
-  /// Writes a key that needs no escapes, as all keys of an interface.
+  /// Writes a key that needs no escapes, like every key of an interface.
   public mutating func key(_ key: StaticString) {
     separate()
     buffer.append(UInt8(ascii: "\""))

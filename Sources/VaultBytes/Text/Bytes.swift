@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// In-place access to bytes. A value is read only through its span; nothing here copies a value. The shortest functions
-/// can be inlined into other modules, whose loops call them for each byte.
+/// In-place access to bytes. A secret value is read only through its span. The shortest functions can be inlined into
+/// other modules, whose loops call them for each byte.
 extension RawSpan {
   /// The byte at `offset`; traps outside the span.
   @inlinable package func byte(_ offset: Int) -> UInt8 {

@@ -43,7 +43,7 @@ extension Span<UInt8> {
   func holds(_ literal: StaticString, at offset: Int) -> Bool {
     let length = literal.utf8CodeUnitCount
     guard length <= count - offset else { return false }
-    // Both have `length` bytes from there, and the literal lives as long as the program.
+    // Both texts have `length` bytes there, and the literal lives as long as the program.
     return unsafe withUnsafeBufferPointer { bytes in
       guard let start = bytes.baseAddress else { return length == 0 }
       return unsafe memcmp(start + offset, literal.utf8Start, length) == 0

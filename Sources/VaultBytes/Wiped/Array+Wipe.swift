@@ -1,10 +1,10 @@
 internal import Glibc
 
 extension [UInt8] {
-  /// Overwrites the bytes with zeros. It helps only if no other array shares them.
+  /// Overwrites the bytes with zeros. If another array shares the bytes, only a copy is overwritten.
   package mutating func wipe() {
     unsafe withUnsafeMutableBytes { bytes in
-      // There are that many bytes from the address on.
+      // The array has `bytes.count` bytes from `start` on.
       if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }
     }
   }

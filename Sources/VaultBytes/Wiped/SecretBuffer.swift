@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Growing memory for a frame, a typed password or a fetched value. Nobody else can copy it, and it wipes itself.
+/// Growing memory for a frame, a typed password or a fetched value. The buffer cannot be copied, and wipes itself.
 ///
 /// The memory comes from `malloc` and is overwritten by `explicit_bzero` before it is freed: when the buffer grows (the
 /// old, smaller memory), when it is shortened (the part cut off), and at the end of its life, on every path. The buffer

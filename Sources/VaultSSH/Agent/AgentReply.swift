@@ -78,7 +78,7 @@ public enum AgentReply: Hashable, Sendable {
     return (UInt32(count), writer.bytes)
   }
 
-  /// The number of the first keys that fit into a list which the client accepts.
+  /// The number of keys, counted from the first, that fit into a list that the client accepts.
   ///
   /// - Parameter others: The keys that follow them in the list, and keep their places.
   public static func fitting(_ identities: [Identity], before others: [Identity] = []) -> Int {

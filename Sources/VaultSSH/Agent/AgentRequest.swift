@@ -23,8 +23,8 @@ public enum AgentRequest: Hashable, Sendable {
   case lock(Range<Int>)
   /// Unlocks the agent (type 23) with the passphrase at this place in the frame.
   case unlock(Range<Int>)
-  /// Binds the connection to an SSH session. Nil if the message is malformed; that counts as a failed attempt, of which
-  /// ``SessionBindings/fail()`` must be told.
+  /// Binds the connection to an SSH session. Nil if the message is malformed; the caller must then call
+  /// ``SessionBindings/fail()``.
   case bind(SessionBind?)
   /// Asks for the names of the agent's extensions (RFC 9987, the extension `query`).
   case query

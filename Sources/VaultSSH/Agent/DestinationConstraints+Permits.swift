@@ -21,8 +21,8 @@ extension DestinationConstraints {
 
   /// Decides whether the key may sign for the connection, and for which host.
   ///
-  /// - Parameter authentication: The data to sign, which name the key of these constraints; nil if they are anything
-  ///   but a login, which such a key never signs.
+  /// - Parameter authentication: The data to sign, which name the key of these constraints; nil for any other data,
+  ///   which the key never signs.
   /// - Throws: ``AgentRefusal`` if the key may not sign.
   public func permitSigning(
     _ authentication: UserAuthentication?, over bindings: SessionBindings
@@ -46,8 +46,8 @@ extension DestinationConstraints {
     return route
   }
 
-  /// Finds a step for each hop. A `user` means that this is for a signature: the last hop must then log
-  /// in as that user.
+  /// Finds a step for each hop. With a `user`, the steps are for a signature: the last hop must then log in as that
+  /// user.
   private func walk(_ hops: [SessionBindings.Hop], user: String?) throws(AgentRefusal) -> Route {
     var from: [UInt8]?
     var names: [String] = []
@@ -67,8 +67,8 @@ extension DestinationConstraints {
     return Route(through: names.count > 1 ? names[0] : nil, to: names[names.count - 1])
   }
 
-  /// The first step from a host, or from this machine if nil, to a host, or any host if nil, as a user, or
-  /// any user if nil.
+  /// The first step with these ends and this user. A nil `from` is this machine, a nil `to` any host, a nil `user` any
+  /// user.
   private func step(from: [UInt8]?, to: [UInt8]?, user: String?) -> DestinationConstraint? {
     steps.first { step in
       if let from { guard step.from.matches(from) else { return false } }

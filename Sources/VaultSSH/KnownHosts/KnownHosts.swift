@@ -17,7 +17,7 @@ public struct KnownHosts: Hashable, Sendable {
 
   /// The highest number of bytes of a name: a domain name of 253 in brackets, and a port.
   public static let maximumName = 261
-  /// The highest number of names that are looked for.
+  /// The highest number of ``names``.
   public static let maximumNames = 16
   /// The highest number of names that are compared with those of a line. If a file has many lines for one key,
   /// the rest is ignored.

@@ -4,7 +4,7 @@ internal import Synchronization
 /// The libgcrypt library, which must be started before any other call.
 enum Gcrypt {
   private static let isStarted = vault_gcrypt_start() == 1
-  /// True if the pool of secure memory is locked into RAM. It is found out once, because that takes most of the pool.
+  /// True if the pool of secure memory is locked into RAM. The check takes most of the pool, so it runs once.
   fileprivate static let isLocked = isStarted && vault_gcrypt_locked() == 1
   private static let hasStarted = Atomic(false)
 
@@ -12,13 +12,13 @@ enum Gcrypt {
   static func start() throws(SigningError) {
     guard isStarted else { throw SigningError("libgcrypt is older than \(GCRYPT_VERSION)") }
     if !hasStarted.load(ordering: .relaxed) {
-      // Before the pool holds anything.
+      // The check needs the pool while it is empty.
       _ = isLocked
       hasStarted.store(true, ordering: .relaxed)
     }
   }
 
-  /// True once something has needed the library.
+  /// True after the first call of ``start()``.
   fileprivate static var isUsed: Bool { hasStarted.load(ordering: .relaxed) }
 
   /// Throws for any result other than success.
@@ -31,7 +31,7 @@ enum Gcrypt {
 
 /// The memory in which libgcrypt holds keys.
 public enum SigningMemory {
-  /// True if the memory is locked into RAM; nil as long as nothing has needed it. If RLIMIT_MEMLOCK leaves no room for
-  /// it, the memory may reach the swap.
+  /// True if the memory is locked into RAM; nil before the first use of libgcrypt. If RLIMIT_MEMLOCK is too low, the
+  /// kernel may swap the memory out.
   public static var isLocked: Bool? { Gcrypt.isUsed ? Gcrypt.isLocked : nil }
 }

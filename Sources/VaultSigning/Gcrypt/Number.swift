@@ -3,7 +3,7 @@ internal import VaultCore
 
 /// A number of libgcrypt, released with this value, and wiped if it lies in secure memory.
 ///
-/// An operation puts its result into the same kind of memory as its operands.
+/// Arithmetic creates its results in secure memory.
 @safe struct Number: ~Copyable, @unchecked Sendable {
   /// The number, valid as long as this value lives.
   let handle: gcry_mpi_t
@@ -60,7 +60,7 @@ internal import VaultCore
   /// Writes the digits into `room`, which must have exactly their size.
   @unsafe func write(to room: UnsafeMutableRawBufferPointer) {
     guard let start = room.baseAddress else { return }
-    // The caller passed the size that was asked for, so the digits fit.
+    // `room` has the size of the digits, as this method requires.
     _ = unsafe gcry_mpi_print(
       GCRYMPI_FMT_USG, start.assumingMemoryBound(to: UInt8.self), room.count, nil, handle)
   }
@@ -99,8 +99,8 @@ extension Number {
   /// The remainder of this number's power after division by `modulus`, which must not be 0.
   ///
   /// libgcrypt 1.10 computes in secure memory, and chooses from its table of powers in constant time, only if all three
-  /// numbers lie in secure memory, also those that are not secret: its `_gcry_mpi_powm` puts the intermediate results
-  /// where the modulus lies, and the table where the exponent lies.
+  /// numbers lie in secure memory, even public ones: its `_gcry_mpi_powm` puts the intermediate results where the
+  /// modulus lies, and the table where the exponent lies.
   func power(_ exponent: borrowing Number, _ modulus: borrowing Number) throws(SigningError) -> Number {
     let result = try Number()
     unsafe gcry_mpi_powm(result.handle, handle, exponent.handle, modulus.handle)

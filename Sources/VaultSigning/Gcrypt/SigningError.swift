@@ -1,4 +1,4 @@
-/// The reason that libgcrypt did not do what it was asked to do. The text comes from the library and names no content.
+/// The reason that an operation with a key failed. The text names no content.
 public struct SigningError: Error, Hashable, Sendable {
   public let reason: String
 

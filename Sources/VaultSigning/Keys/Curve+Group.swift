@@ -1,7 +1,7 @@
 internal import CGcrypt
 internal import VaultModel
 
-/// Computations in the group, done by libgcrypt.
+/// Computations in the group of the curve's points, by libgcrypt.
 extension Curve {
   /// The name in libgcrypt.
   var name: String { "NIST \(facts.joseName)" }

@@ -2,10 +2,10 @@
 public enum KeyError: Error, Hashable, Sendable {
   /// There is no private key in the text.
   case noKey
-  /// The key is encrypted, in OpenSSH's own form or else in that of PKCS #8 or of older OpenSSL. A key must be stored
-  /// without a passphrase.
+  /// The key is encrypted: in OpenSSH's form if `isOpenSSH` is true, otherwise in PKCS #8's or older OpenSSL's. A key
+  /// must be stored without a passphrase.
   case encrypted(isOpenSSH: Bool)
-  /// The key has another type, curve or form, which the text names.
+  /// The key has an unsupported type, curve or form, which the text names.
   case unsupported(String)
   /// An RSA key with this number of bits, which is outside 2048 to 8192.
   case size(bits: Int)
@@ -18,7 +18,7 @@ public enum KeyError: Error, Hashable, Sendable {
   case otherCertificate
   /// The key's own certificate comes after another certificate.
   case certificateOrder
-  /// The library refused the key.
+  /// libgcrypt refused the key.
   case library(SigningError)
 
   /// The fault as the end of a sentence, for a person.

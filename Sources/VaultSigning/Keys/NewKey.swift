@@ -6,10 +6,9 @@ public import VaultModel
 public enum NewKey {
   /// Makes a new key.
   ///
-  /// All randomness comes from the kernel's generator. It is ready before any daemon starts, except in the first
-  /// seconds of a boot, when the call waits for it. An RSA key takes a second or more, so it must be made on another
-  /// thread than the one that answers callers.
-  /// - Parameter bits: The size of the key; nil for the smallest one of ``KeyType/Facts/newSizes``.
+  /// All randomness comes from the kernel's generator. In the first seconds of a boot, before the generator is ready,
+  /// the call waits. An RSA key takes a second or more, so make it on a thread other than the one that answers callers.
+  /// - Parameter bits: The size of the key; nil for the smallest size in ``KeyType/Facts/newSizes``.
   /// - Throws: ``SigningError`` for a size outside ``KeyType/Facts/newSizes``, or if the library refuses.
   public static func key(_ type: KeyType, bits: Int? = nil) throws(SigningError) -> PrivateKey {
     defer { Stack.wipe() }

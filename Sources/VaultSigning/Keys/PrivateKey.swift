@@ -51,13 +51,13 @@ public struct PrivateKey: ~Copyable, Sendable {
   /// Ed25519 signature made with a wrong public key reveals the private key. So `publicKey` must come from a place that
   /// only this program can write.
   public init(_ text: RawSpan, trusting publicKey: PublicKey) throws(KeyError) {
-    // Without checks, reading a key for libsodium takes no more stack than a call.
+    // Without checks, reading an Ed25519 key takes no more stack than `Stack.call`.
     defer { Stack.wipe(publicKey.type.facts.library == .sodium ? Stack.call : Stack.job) }
     self = try Self.read(text, trusting: publicKey)
   }
 
-  /// Reads a key as a client passes it to an agent: see ``AddedKey/privateKey``. Data that it
-  /// contains twice must agree.
+  /// Reads a key as a client passes it to an agent: see ``AddedKey/privateKey``. Data that the key contains twice must
+  /// agree.
   public init(agentForm bytes: RawSpan) throws(KeyError) {
     defer { Stack.wipe() }
     self = try Self.read(agentForm: bytes)

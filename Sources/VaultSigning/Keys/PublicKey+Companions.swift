@@ -6,7 +6,7 @@ extension PublicKey {
   /// Throws unless the parts beside the private key fit this key. If there are several certificates, one must be for
   /// this key; the others are those of its issuers.
   ///
-  /// A certificate whose key has a form that this program does not read may be for any key.
+  /// A certificate is accepted if this program cannot read the form of its key, because it may be for this key.
   func agrees(withBlocksOf text: RawSpan) throws(KeyError) {
     var (certificates, own) = (0, 0)
     var position = 0
@@ -59,12 +59,13 @@ extension PublicKey {
       defer { start = end + 1 }
       guard Self.lineTypes.contains(where: { text.isEqual(start..<min(start + $0.count, end), $0) }) else { continue }
       let line = String(decoding: text.array(start..<end), as: UTF8.self)
-      // Text that only looks like such a line says nothing of a key.
+      // Text that only looks like a public key is ignored.
       if let other = try? PublicKey(openSSH: line), other != self { throw .mismatched }
     }
   }
 
-  /// The beginnings of such lines. A line of another type may belong to the key, as a certificate of it does.
+  /// The beginnings of lines with a public key. A line of any other type, such as a certificate, may belong to this
+  /// key.
   private static let lineTypes = KeyType.allCases.map { Array("\($0.facts.sshName) ".utf8) }
 
   /// True if the certificate is, or may be, for this key.

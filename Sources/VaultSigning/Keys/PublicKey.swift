@@ -2,7 +2,7 @@ public import VaultModel
 
 /// The public half of a key, which verifies signatures.
 ///
-/// Two values are equal if they are the same key; the bytes are kept as they were checked.
+/// Two values are equal if their numbers have the same bytes.
 public struct PublicKey: Hashable, Sendable {
   /// The numbers of the key.
   enum Form: Hashable, Sendable {

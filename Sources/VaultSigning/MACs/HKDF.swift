@@ -3,7 +3,7 @@ public import VaultCore
 
 /// Key derivation from a secret whose bits are not all equally likely: HKDF (RFC 5869) with SHA-256.
 ///
-/// Of a vault's own keys none is derived with it; those come from ``KDF``.
+/// None of a vault's own keys is derived here; they come from ``KDF``.
 public enum HKDF {
   /// The size of SHA-256's digest in bytes.
   private static let digestCount = 32

@@ -5,7 +5,7 @@ internal import VaultCore
 /// Encryption with AES-128 (FIPS 197) in CBC mode (NIST SP 800-38A section 6.2) and with the padding of PKCS #7 (RFC
 /// 5652 section 6.3), which libgcrypt does in its secure memory. Nothing here notices a changed ciphertext.
 ///
-/// It serves a protocol of other programs; ``AEAD`` seals what is this program's own.
+/// This mode is only for the Secret Service's protocol; ``AEAD`` seals this program's own data.
 @safe struct PaddedCBC: ~Copyable {
   /// The size of a block, of a key and of an initialization vector in bytes.
   static let blockCount = 16
@@ -68,8 +68,8 @@ internal import VaultCore
       })
   }
 
-  /// Decrypts `ciphertext`, a positive multiple of the block's size, and removes the padding; nil if there is no right
-  /// padding. The time of the check does not depend on the bytes of the padding, only on its result.
+  /// Decrypts `ciphertext`, a positive multiple of the block's size, and removes the padding; nil if the padding is
+  /// wrong. The time of the check does not depend on the bytes of the padding, only on its result.
   consuming func decrypt(_ ciphertext: RawSpan) throws(SigningError) -> SecureBytes? {
     precondition(!ciphertext.isEmpty)
     let padded = try decryptBlocks(ciphertext)
@@ -95,10 +95,11 @@ internal import VaultCore
     }
   }
 
-  /// The size of the padding in the last block; nil if it is none: 1 to 16 bytes, each of which is their number.
+  /// The size of the padding at the end of the last block; nil if it is wrong. A padding has 1 to 16 bytes, each equal
+  /// to their number.
   private static func paddingCount(_ block: RawSpan) -> Int? {
     let padding = Int(block.byte(blockCount - 1))
-    // The highest bit of a difference is set if it is below zero. Every byte of the block is looked at.
+    // A negative difference has its highest bit set. Every byte of the block is read, whatever the padding.
     var wrong = UInt(bitPattern: (padding - 1) | (blockCount - padding)) >> (UInt.bitWidth - 1)
     for place in 0..<blockCount {
       let isPadding = UInt(bitPattern: blockCount - 1 - place - padding) >> (UInt.bitWidth - 1)

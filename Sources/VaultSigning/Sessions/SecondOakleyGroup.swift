@@ -2,16 +2,16 @@ internal import CGcrypt
 internal import VaultBytes
 internal import VaultCore
 
-/// Key agreement in the second Oakley group (RFC 2409 section 6.2): Diffie and Hellman's, modulo a safe prime of 1024
-/// bits, with the generator 2.
+/// Key agreement in the second Oakley group (RFC 2409 section 6.2): Diffie and Hellman's protocol modulo a safe prime
+/// of 1024 bits, with the generator 2.
 ///
-/// The group is weak by today's measure. It is here because the Secret Service has no other, and hides secrets from
-/// whatever stores messages of the bus, not from an attacker with means.
+/// The group is weak by today's measure. The Secret Service defines no other. The group hides secrets from programs
+/// that store messages of the bus, not from an attacker with means.
 struct SecondOakleyGroup: ~Copyable {
   /// The size of the prime, of a public key and of a shared secret in bytes.
   static let count = 128
-  /// The size of a private exponent in bits. Twice the strength of the group is enough (NIST SP 800-56A revision 3,
-  /// section 5.6.1.1.1), which is below 112 bits, and an exponent of full size takes four times as long.
+  /// The size of a private exponent in bits. The group's strength is below 112 bits, and an exponent of twice as many
+  /// bits is enough (NIST SP 800-56A revision 3, section 5.6.1.1.1). An exponent of full size takes four times as long.
   static let exponentBits = 256
 
   /// The prime in big-endian digits: 2^1024 − 2^960 − 1 + 2^64 · (⌊2^894 π⌋ + 129093).

@@ -70,7 +70,7 @@ public struct SecretSession: ~Copyable, Sendable {
       if let peer = try group.peer(peerKey) {
         let exponent = try makeExponent()
         let publicKey = try group.publicKey(of: exponent)
-        // Nothing is computed after the secrets that could hide from the tests what they leave in memory.
+        // Nothing is computed after the secrets: a later computation could overwrite traces that the tests look for.
         let secret = try group.sharedSecret(with: peer, exponent)
         let key = try HKDF.derive(count: PaddedCBC.blockCount, from: secret)
         return SecretSession(.agreed, publicKey: publicKey, key: key)
@@ -79,8 +79,8 @@ public struct SecretSession: ~Copyable, Sendable {
     throw .publicKey
   }
 
-  /// More bytes of stack than libgcrypt takes to encrypt or decrypt a secret. To wipe as much as after an agreement
-  /// would take longer than the cipher.
+  /// More bytes of stack than libgcrypt takes to encrypt or decrypt a secret. Wiping as much as after an agreement
+  /// would take longer than the cipher itself.
   private static let cipherStack = Stack.exchange
 
   /// The size in bytes of a secret of `count` bytes as it travels.
@@ -91,7 +91,7 @@ public struct SecretSession: ~Copyable, Sendable {
     }
   }
 
-  /// Writes `secret` as it travels into `room`, which must have the size that ``encodedCount(_:)`` gives.
+  /// Writes the encoded form of `secret` into `room`, which must have the size that ``encodedCount(_:)`` gives.
   ///
   /// - Returns: The parameters that travel with it: 16 random bytes, new for each secret; none for a plain session.
   public func encode(_ secret: RawSpan, into room: inout MutableRawSpan) throws(SecretSessionError) -> [UInt8] {
@@ -115,7 +115,7 @@ public struct SecretSession: ~Copyable, Sendable {
   /// Reads a secret as it traveled.
   ///
   /// - Throws: ``SecretSessionError/secret`` if the parameters or the value have another form than the session's: a
-  ///   plain session has no parameters, so that a client that believes it has encrypted is told;
+  ///   plain session has no parameters, so a client that wrongly believes its session to be encrypted gets this error;
   ///   ``SecretSessionError/tooLong`` if the secret has more bytes than a value may have.
   public func decode(parameters: RawSpan, value: RawSpan) throws(SecretSessionError) -> SecureBytes {
     switch key {
@@ -132,7 +132,7 @@ public struct SecretSession: ~Copyable, Sendable {
       let secret: SecureBytes?
       do throws(SigningError) { secret = try Self.decrypt(value, key, parameters) } catch { throw .library(error) }
       guard let secret else { throw .secret }
-      // The last block holds up to 15 bytes too many.
+      // The check of the padded size lets up to 15 bytes too many pass.
       guard secret.count <= ValueLimits.bytes else { throw .tooLong }
       return secret
     }

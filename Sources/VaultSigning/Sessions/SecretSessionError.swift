@@ -8,6 +8,6 @@ public enum SecretSessionError: Error, Hashable, Sendable {
   case secret
   /// A secret that is longer than ``ValueLimits/bytes``.
   case tooLong
-  /// The library's refusal.
+  /// A refusal by libgcrypt.
   case library(SigningError)
 }

@@ -13,8 +13,8 @@ public struct ECDSASignature: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Reads DER; nil for any other form than the only one that DER allows, for a number that is 0 or longer than the
-  /// type's, and for bytes after the end.
+  /// Reads DER; nil for any form but the only one that DER allows, for a number that is 0 or longer than the type's,
+  /// and for bytes after the end.
   public init?(der: [UInt8], _ type: KeyType) {
     guard case .curve(let curve) = type.facts.family else { return nil }
     let der = unsafe der.span.bytes  // Bytes have no padding.

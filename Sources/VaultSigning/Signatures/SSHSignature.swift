@@ -16,7 +16,8 @@ extension PrivateKey {
 }
 
 extension PublicKey {
-  /// Makes the same signature with `sign`, which signs with the private half of this key.
+  /// Makes the signature of ``PrivateKey/sshSignature(of:flags:)`` with `sign`, which signs with the private half of
+  /// this key.
   public func sshSignature(
     of message: RawSpan, flags: UInt32, by sign: (RawSpan, SignatureScheme) throws(SigningError) -> [UInt8]
   ) throws(SigningError) -> [UInt8] {

@@ -1,19 +1,19 @@
 internal import VaultBytes
 
-/// The reason that bytes are not a JSON object as tokens have it. The text follows the name of the bytes in a sentence,
-/// and quotes nothing.
+/// The reason that bytes are not the JSON object of a token. The text completes a sentence that begins with a name for
+/// the bytes, and quotes nothing.
 struct TokenTextFault: Error, Hashable, Sendable {
   let reason: String
 }
 
-/// The JSON of tokens: it nests less deeply than that of messages, and a member that is null is there.
+/// The JSON of tokens: it nests less deeply than that of messages, and a member with the value null counts as present.
 extension JSONObject {
   /// The maximum depth to which objects and arrays may nest, including the object itself.
   private static let tokenDepth = 8
 
   /// Reads the whole of `text`.
   ///
-  /// - Parameter mostMembers: The highest number of members of one object in it.
+  /// - Parameter mostMembers: The highest number of members of one object in the text.
   static func read(
     _ text: RawSpan, mostMembers: Int = JSONObject.maximumMembers
   ) throws(TokenTextFault) -> JSONObject {
@@ -55,7 +55,8 @@ extension JSONObject {
   /// The text of a number as it was given; nil for another kind.
   borrowing func number(_ node: Node) -> [UInt8]? { kind(node) == .number ? withWord(node) { $0.array } : nil }
 
-  /// The object in one form: without white space, with only the necessary escapes, and each number as it was given.
+  /// The object as JSON text without white space, with only the necessary escapes, and with each number as it was
+  /// given.
   var spelled: [UInt8] {
     borrowing get {
       var writer = JSONWriter(capacity: byteCount)

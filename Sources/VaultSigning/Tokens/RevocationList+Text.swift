@@ -27,8 +27,8 @@ extension RevocationList {
     var subjects: [Subject] = []
     for (index, entry) in object.elements(of: entries).enumerated() {
       guard object.kind(entry) == .object else { throw Self.entry(index, "is no object") }
-      // Lists that people write have no ages. Those of earlier programs have ages that an access class was to reach;
-      // the class that was meant is unknown, so such an age counts as none.
+      // Lists that people write have no ages. In a list from an earlier version, a positive age is the age that an
+      // access class had to reach; that class is unknown, so the age counts as none.
       let stated = object.whole("age", of: entry)
       let age = stated.flatMap { $0 > 0 ? nil : $0 }
       let count = object.memberCount(of: entry) - (stated == nil ? 0 : 1)
@@ -113,8 +113,7 @@ extension Array {
     func isInOrder(_ all: [Element]) -> Bool { zip(all, all.dropFirst()).allSatisfy { text($0).isBefore(text($1)) } }
     if isInOrder(self) { return self }
     var places = indices.map { (part: TextPart(), place: $0) }
-    // Numbers are compared and moved faster than texts. Where the first bytes of some texts are the same, the next ones
-    // decide about these.
+    // Numbers are compared and moved faster than texts. Texts with the same first bytes are sorted by their next bytes.
     var runs = [(range: indices, byte: 0)]
     while let (range, byte) = runs.popLast() {
       for index in range { places[index].part = TextPart(of: text(self[places[index].place]), from: byte) }
@@ -130,7 +129,7 @@ extension Array {
   }
 }
 
-/// The bytes of a text from some byte on, as many as a token's number has digits, in a form that is compared fast.
+/// Up to 32 bytes of a text, as many as a token's number has digits, in a form that is compared fast.
 private struct TextPart: Comparable {
   static let size = 32
 

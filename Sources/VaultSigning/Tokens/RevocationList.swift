@@ -88,8 +88,8 @@ public struct RevocationList: Sendable {
     }
   }
 
-  /// Reads a text given as the number of a token that the vault made, before it is stored anywhere: it may be a whole
-  /// token by mistake, and a number with a wrong digit would revoke nothing.
+  /// Reads the number of a token that the vault made. The text is checked before anything stores it, because it may be
+  /// a whole token by mistake, and a number with a missing digit would revoke nothing.
   ///
   /// - Returns: The number as it stands in the token. Capital letters are accepted.
   /// - Throws: ``RevocationProblem`` for anything but 32 hexadecimal digits.
@@ -107,7 +107,7 @@ public struct RevocationList: Sendable {
     return String(decoding: digits, as: UTF8.self)
   }
 
-  /// Checks a text given as a subject, which is text as in ``TokenClaims``. A star is refused, because it looks like a
+  /// Checks a text given as a subject by the rules of ``TokenClaims``. A star is refused, too, because it looks like a
   /// pattern, and the list has no patterns. No token is made for such a subject either.
   public static func check(subject: String) throws(RevocationProblem) {
     guard TokenClaims.isSubject(subject) else { throw RevocationProblem(TokenClaims.noSubject) }
@@ -134,9 +134,8 @@ public struct RevocationList: Sendable {
     }
   }
 
-  /// Forgets entries whose tokens have all expired, even for verifiers that allow a difference between clocks
-  /// (``JSONWebToken/leeways``), and that were on the list for that long: a clock that jumps ahead removes nothing from
-  /// the list.
+  /// Removes the entries whose age is 0 and whose tokens have all expired, even for verifiers that allow a difference
+  /// between clocks (``JSONWebToken/leeways``). Because of the age, a clock that jumps ahead removes nothing.
   ///
   /// - Parameter now: Unix seconds.
   public mutating func drop(expiredBy now: Int64) {
@@ -147,9 +146,9 @@ public struct RevocationList: Sendable {
 
   /// Makes the entries older by the time that has passed since the list was last written.
   ///
-  /// The ages depend on nothing but the list: it may have come from another item, access class or vault meanwhile,
-  /// whose age would say nothing about this list. If the time of the last write is still to come, the list was written
-  /// by a clock that ran ahead, so no entry may be older than a new one would be.
+  /// The ages depend on nothing but the list: the list may come from another item, access class or vault, whose age
+  /// says nothing about the entries. If the time of the last write is still to come, the list was written by a clock
+  /// that ran ahead, so no entry may be older than a new one would be.
   ///
   /// - Parameters:
   ///   - last: The time of the last write, Unix seconds.

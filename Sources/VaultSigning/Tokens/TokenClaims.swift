@@ -9,7 +9,7 @@ public struct TokenClaims: Hashable, Sendable {
   public static let maximumSubjectBytes = 1024
   /// The longest identifier in bytes.
   public static let maximumIdentifierBytes = 128
-  /// The hexadecimal digits of the identifiers that the vault gives to its tokens.
+  /// The number of hexadecimal digits in the identifiers that the vault gives to its tokens.
   public static let numberDigits = 32
 
   /// The JSON object to sign, in UTF-8: iss, sub, aud, iat, nbf, exp, jti, and then the private claims

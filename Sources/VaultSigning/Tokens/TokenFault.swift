@@ -4,7 +4,7 @@ public struct TokenFault: Error, Hashable, Sendable {
   public enum Code: String, CaseIterable, Hashable, Sendable {
     /// The text is not a token in compact form, or is a token with refused parts.
     case malformed
-    /// The token is signed with another algorithm than the item's key has, or claims to be.
+    /// The token names an algorithm other than that of the item's key.
     case algorithm
     /// The token is not signed with the item's key.
     case signature

@@ -2,7 +2,7 @@ internal import VaultBytes
 internal import VaultModel
 
 /// Private keys in DER: PrivateKeyInfo (RFC 5208), OneAsymmetricKey (RFC 5958, and RFC 8410 for Ed25519), and OpenSSL's
-/// older forms, which are also the content of these.
+/// older forms, which the first two also contain.
 enum PKCS8 {
   /// Reads `PRIVATE KEY`.
   static func parts(_ der: RawSpan) throws(KeyError) -> KeyParts {
@@ -37,7 +37,7 @@ enum PKCS8 {
     }
   }
 
-  /// Reads `EC PRIVATE KEY` (RFC 5915 section 3), or the same within PKCS #8, where `outer` is the curve named outside.
+  /// Reads `EC PRIVATE KEY` (RFC 5915 section 3), or the same structure within PKCS #8, which names the curve `outer`.
   static func sec1(_ der: RawSpan, _ range: Range<Int>, _ outer: Curve? = nil) throws(KeyError) -> KeyParts {
     var fields = try sequence(der, range)
     guard let version = fields.take(DERTag.integer, in: der)?.content, der.isEqual(version, [1]),

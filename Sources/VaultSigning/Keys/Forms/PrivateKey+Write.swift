@@ -35,8 +35,7 @@ extension PrivateKey {
   }
 
   private static func rsa(_ rsa: borrowing RSASecret) -> SecureBytes {
-    // The two remainders are computed from numbers in libgcrypt's memory; libgcrypt ends the program if it
-    // runs out of memory.
+    // Only a lack of memory could make the two remainders fail, and libgcrypt then ends the program itself.
     guard let dP = try? rsa.d.rest(rsa.p.minusOne()), let dQ = try? rsa.d.rest(rsa.q.minusOne()) else {
       preconditionFailure("out of memory")
     }

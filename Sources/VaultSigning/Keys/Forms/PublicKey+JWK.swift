@@ -2,7 +2,7 @@ internal import VaultBytes
 internal import VaultCore
 internal import VaultModel
 
-/// JSON Web Keys (RFC 7517): RSA and curves after RFC 7518 section 6, Ed25519 after RFC 8037 section 2.
+/// JSON Web Keys (RFC 7517): RSA and curves by RFC 7518 section 6, Ed25519 by RFC 8037 section 2.
 extension PublicKey {
   /// The key as one line of JSON: only the required members, in the order of their names and without white space, which
   /// is the form that RFC 7638 section 3 hashes.
