@@ -55,8 +55,8 @@ public enum AgentProgram {
     for number in [SIGTTIN, SIGTTOU] { signal(number, SIG_IGN) }
   }
 
-  /// The vaults to attend: the one that the options name, and beside the user's own vault also the machine's vault if
-  /// it is there.
+  /// The vaults to attend: the vault that the options name, or else the user's own vault and, unless a setting decides
+  /// otherwise, the machine's vault if it exists.
   private static func places(
     _ options: AgentOptions, _ settings: AgentSettings
   ) throws(ClientError) -> [Attending.Place] {

@@ -22,8 +22,8 @@ struct Attending {
 
   private var location: SocketLocation { place.location }
 
-  /// The time without a sign of life after which the daemon's questions are withdrawn. It is long, because the daemon
-  /// is asked for one during the whole session.
+  /// The time without a sign of life after which the daemon's questions are withdrawn. It is long, because this program
+  /// asks the daemon for such a sign during the whole session.
   private static let silence = Duration.seconds(60)
 
   /// - Parameter end: the signal that ends the stream.
@@ -52,7 +52,7 @@ struct Attending {
       } catch ClientError.disconnected {
         // The daemon may come back.
       } catch {
-        // The error is told once, not at each attempt, and not when this program itself is ending.
+        // The error is reported once, not at each attempt, and not when this program itself is ending.
         if !end.isRaised, told != "\(error)" { complain("\(error); trying again") }
         told = "\(error)"
       }

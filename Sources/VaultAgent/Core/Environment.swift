@@ -57,7 +57,7 @@ enum OwnTerminal {
     return foreground < 0 || foreground == getpgrp()
   }
 
-  /// The rows and columns of a terminal, or 24 and 80 when the terminal does not tell.
+  /// The rows and columns of a terminal, or 24 and 80 when the terminal does not report them.
   static func size(_ descriptor: Int32) -> (rows: Int, columns: Int) {
     var size = winsize()
     guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0, size.ws_col > 0 else {

@@ -3,7 +3,7 @@ internal import Synchronization
 internal import VaultClient
 internal import VaultWire
 
-/// An inquiry that is being put to the person, or waits for that.
+/// An inquiry that is being put to the person, or waits to be put.
 final class OpenInquiry: Sendable {
   let location: SocketLocation
   let isSystem: Bool
@@ -14,7 +14,7 @@ final class OpenInquiry: Sendable {
   private struct State {
     var inquiry: Wire.Inquiry
     var isWithdrawn = false
-    /// The signal that is raised when the daemon sends the inquiry again, for the thread that waits for that.
+    /// The signal that is raised when the daemon sends the inquiry again, for the thread in ``waitForAnother(than:)``.
     var news: Withdrawal?
   }
 
@@ -70,8 +70,8 @@ final class OpenInquiry: Sendable {
 
 /// The inquiries that wait for the asking thread.
 ///
-/// Inquiries that a call waits for come before requests that no call waits for. They also replace such a request while
-/// it is being put, and it is put again later.
+/// Inquiries that a call waits for come before requests that no call waits for. They also interrupt a request that is
+/// being put, which is put again later.
 final class InquiryQueue: Sendable {
   private struct State {
     var waiting: [OpenInquiry] = []
@@ -90,7 +90,7 @@ final class InquiryQueue: Sendable {
       let known = ([state.current].compactMap(\.self) + state.waiting).first { $0.isSame(as: open) }
       if let known { known.update(open.inquiry) } else { state.waiting.append(open) }
       if let current = state.current, !current.isAwaited, state.waiting.contains(where: \.isAwaited) {
-        // The request is put again in its turn, unless the copy of it cannot be made.
+        // The request is put again in its turn, unless its copy cannot be made.
         guard
           let later = try? OpenInquiry(current.inquiry, at: current.location, isSystem: current.isSystem)
         else { return }

@@ -3,7 +3,7 @@ internal import Synchronization
 /// The notices that wait for the thread that shows them. With a thread of their own, a face that hangs never delays the
 /// withdrawal of an inquiry.
 final class NoticeQueue: Sendable {
-  /// The most notices that wait. When there are more, the oldest is dropped, because it is no news any more.
+  /// The most notices that wait. When there are more, the oldest is dropped, because it is no longer news.
   private static let most = 16
 
   private struct State {

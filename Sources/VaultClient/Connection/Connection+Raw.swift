@@ -38,7 +38,7 @@ extension Connection {
     guard count > 0 else { return 0 }
     rest.withBytes { rest in
       for offset in 0..<count {
-        // `rest` and `bytes` each have at least that many bytes.
+        // `rest` and `bytes` each have at least `count` bytes.
         bytes.storeBytes(
           of: unsafe rest.unsafeLoad(fromByteOffset: offset, as: UInt8.self), toByteOffset: offset, as: UInt8.self)
       }

@@ -12,8 +12,8 @@ final class KeptConnection {
   ///
   /// If the daemon goes away before it answers, the call is repeated on a new connection, as ``Repetition`` allows.
   /// That is done only if repeating changes nothing (`again`), or if the daemon cannot have received the whole call. So
-  /// a restart of the daemon goes unnoticed. Every call also ends without a sign of life. For a call that changes
-  /// something, it is then unknown if the change was made, as after `timeout`.
+  /// a restart of the daemon goes unnoticed. A call also fails if the daemon gives no sign of life. For a call that
+  /// changes something, it is then unknown if the change was made, as after `timeout`.
   func call(
     _ method: MethodName, again: Bool, patience: Duration, timeout: Duration?, _ signOfLife: SignOfLife?,
     _ parameters: (inout JSONWriter) -> Void

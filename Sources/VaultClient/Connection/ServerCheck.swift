@@ -5,8 +5,8 @@ internal import Glibc
 ///
 /// The directory is opened once, without following a link in its place, and judged by its descriptor. The socket is
 /// opened in it as an inode (`O_PATH`), again without following a link. The connection goes to that very inode through
-/// `/proc/self/fd`, so nothing can be swapped between the check and the connect. Last, the kernel tells the uid of the
-/// process that listens (`SO_PEERCRED`, unix(7)).
+/// `/proc/self/fd`, so nothing can be swapped between the check and the connect. Last, the kernel reports the uid of
+/// the process that listens (`SO_PEERCRED`, unix(7)).
 struct ServerCheck: ~Copyable {
   private let location: SocketLocation
   private let directory: Descriptor
@@ -86,8 +86,8 @@ struct ServerCheck: ~Copyable {
     guard status.st_mode & S_IFMT == S_IFSOCK else { throw .unsafeSocket("\(location.path) is not a socket") }
 
     let socket = try Descriptor("socket", socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
-    // The kernel lets waiting clients in one after the other. A client that only tried now and then would hardly find
-    // the queue of a daemon free to which another program connects again and again.
+    // The kernel admits waiting clients in order. A client that retried only now and then would rarely find room in the
+    // queue of a daemon while another program connects again and again.
     var wait = timeval(tv_sec: 0, tv_usec: Self.longestWait)
     unsafe setsockopt(socket.number, SOL_SOCKET, SO_SNDTIMEO, &wait, socklen_t(MemoryLayout<timeval>.size))
     while unsafe vault_connect_unix(socket.number, "/proc/self/fd/\(inode.number)") != 0 {

@@ -4,8 +4,8 @@ import VaultWire
 /// The check that a daemon still runs when it leaves a call unanswered.
 ///
 /// A call may wait for a person for as long as it asks to. But a daemon that is stopped, or whose machine hangs,
-/// answers nobody, and such a call would wait for it for just as long. So after a part of the limit the client makes
-/// another call on a separate connection, which every running daemon answers at once.
+/// answers nobody, and the call would wait just as long for such a daemon. So after a part of the limit the client
+/// makes another call on a separate connection, which every running daemon answers at once.
 struct SignOfLife {
   let location: SocketLocation
   /// The time without any answer after which the client gives up.
@@ -21,7 +21,7 @@ struct SignOfLife {
   private static let usual = Duration.milliseconds(200)
 
   /// The time that a call with the limit `timeout` keeps trying to reach a daemon whose queue of clients is full: as
-  /// long as it would wait for one that is silent, but no longer than for its answer.
+  /// long as it would wait for a silent daemon, but no longer than it waits for its answer.
   static func patience(of signOfLife: SignOfLife?, within timeout: Duration?, orAtLeast patience: Duration) -> Duration
   {
     guard let limit = signOfLife?.limit else { return patience }
@@ -29,7 +29,7 @@ struct SignOfLife {
   }
 
   /// Asks the daemon for an answer. Every answer counts, even a refusal. A daemon that has ended is not an error here,
-  /// because the connection of the call itself tells more then.
+  /// because the call's own connection reports the end.
   ///
   /// - Throws: ``ClientError/timedOut`` when the daemon does not answer.
   func check(_ interrupt: Interrupt?, _ cancellation: Int32?) throws(ClientError) {

@@ -88,8 +88,8 @@ public enum Daemon {
   /// The path of the `vaultd` that ``start(arguments:timeout:)`` runs; nil if there is none.
   public static var program: String? { try? find() }
 
-  /// The path of a `vaultd` that is in such a place but may not be executed; nil if there is none, or if another one
-  /// can be.
+  /// The path of a `vaultd` beside the running program or in `$PATH` that may not be executed; nil if there is none, or
+  /// if ``program`` is not nil.
   public static var barredProgram: String? {
     guard program == nil, let path = try? Variable.text("PATH", Variable.own) ?? usualPath else { return nil }
     return barred(on: ([OwnProgram.directory].compactMap { $0 } + [path]).joined(separator: ":"))

@@ -7,8 +7,8 @@ extension Vault {
   /// Passes the events in the vault to `each`, the present state first, until `each` returns false.
   ///
   /// It blocks while nothing happens. When the connection ends, as at a restart of the daemon, it reconnects: the
-  /// present state comes again, and then the events of the meantime. When those are not known, an event has `missed`;
-  /// values that were read before may then be out of date.
+  /// present state comes again, and then the events since the connection ended. When they are not known, an event has
+  /// `missed`; values that were read before may then be out of date.
   ///
   /// - Parameter patience: the time to go without a daemon before an error is thrown; nil means forever.
   public func monitor(

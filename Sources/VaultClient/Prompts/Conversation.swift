@@ -59,7 +59,7 @@ extension Vault {
   /// - Parameters:
   ///   - recovery: true to make a recovery code, which `answer` is shown.
   ///   - keystore: also makes a `pam` slot for the caller, with its key in this keystore.
-  ///   - insecure: true to allow that the keystore is a `file` of the user's.
+  ///   - insecure: true to allow a keystore that is a file among the user's own files.
   ///   - offer: true to ask the person at the end whether presence should open the vault, too. The daemon asks this
   ///     only without a `keystore`, and only if the machine can recognize the person.
   ///   - kdfMemory: bytes of memory for the key derivation; nil lets the daemon measure what the machine can do.
@@ -138,7 +138,7 @@ extension Vault {
   }
 
   /// Holds a conversation to its end. Prompts come on a separate connection, and answers go over the shared one.
-  /// Leaving early, by an error too, closes the separate connection, which cancels the call.
+  /// Leaving early, even by an error, closes the separate connection, which cancels the call.
   private func converse<Last: WireValue>(
     _ method: MethodName, _ parameters: some WireValue, makesCode: Bool = false, _ answer: Answer
   ) throws -> Last {

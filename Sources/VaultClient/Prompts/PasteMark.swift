@@ -24,8 +24,7 @@ package enum PasteMark {
 }
 
 extension SecretBuffer {
-  /// True if a key that is no letter sent something into typed text, such as an arrow key. Tabs and line breaks are
-  /// text.
+  /// True if typed text contains the bytes of a control key, such as an arrow key. Tabs and line breaks are text.
   package var hasControlKeys: Bool {
     withBytes { bytes in
       let bytes = Span<UInt8>(_bytes: bytes)

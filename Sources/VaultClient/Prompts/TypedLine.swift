@@ -12,7 +12,7 @@ package struct TypedLine: ~Copyable {
   package init(edits: Bool) { self.edits = edits }
 
   /// Takes the byte of a key: backspace removes a character, control-W a word, control-U the line, and control-D ends
-  /// an empty line. The marks around a paste are left out.
+  /// the line. The marks around a paste are left out.
   package mutating func take(_ byte: UInt8) -> Step {
     switch byte {
     case 0x0A, 0x0D: return .done
@@ -42,8 +42,8 @@ package struct TypedLine: ~Copyable {
 }
 
 extension SecretBuffer {
-  /// The number of bytes that stay when the last word of a line is removed as a terminal does it (termios(3), VWERASE):
-  /// the blanks at the end, and everything before them up to the next blank.
+  /// The number of bytes that stay when the last word of a line is removed. As on a terminal (termios(3), VWERASE),
+  /// this removes the blanks at the end, and everything before them back to the next blank.
   ///
   /// - Parameter start: the place at which the line begins.
   package func countWithoutLastWord(from start: Int) -> Int {

@@ -8,7 +8,7 @@ public import VaultWire
 /// restarts before it or during it. A value and its copies share that connection, so only one thread at a time may use
 /// them; make another value for another thread.
 ///
-/// Calls throw ``ClientError``. Calls that ask back through a closure also throw the closure's errors.
+/// Calls throw ``ClientError``. Calls that ask questions through a closure also throw the closure's errors.
 public struct Vault {
   /// The address at which the daemon listens.
   public let location: SocketLocation

@@ -27,8 +27,8 @@ extension Vault {
   /// Passes the chosen entries of the audit log to `each`, in their order. An administrator gets all of them; others
   /// get those about themselves. With `following` it continues with later entries, and blocks until there are any.
   ///
-  /// - Returns: if an item is chosen, the number of further entries that report a value read, used or changed and that
-  ///   record only a name, which is not the present name of the item. The item may have had that name then.
+  /// - Returns: if an item is chosen, the number of further entries that may be about it: they report a value read,
+  ///   used or changed, but record only a name, which is not the present name of the item.
   @discardableResult public func audit(
     _ query: AuditQuery = AuditQuery(), following: Bool = false, _ each: (Wire.AuditEntry) throws -> Void
   ) throws -> Int {

@@ -17,7 +17,7 @@ extension Vault {
   /// links; realpath(3) resolves them.
   ///
   /// A grant replaces an earlier one with the same subject and items; the reply contains the earlier grant. In a user's
-  /// vault this takes ``authenticateForGrants(answer:)`` before.
+  /// vault, call ``authenticateForGrants(answer:)`` first.
   public func grant(
     _ subject: String, _ items: String, _ rights: [String], as credential: String? = nil, until: Int64? = nil
   ) throws(ClientError) -> Wire.GrantReply {
@@ -68,8 +68,8 @@ extension Vault {
     try call(.can, again: true, Wire.CanParameters(subject: subject, right: right, name: name)).decode()
   }
 
-  /// Returns all that a process that is `subject` may do, and what gives it that: with the item `name`, with any of the
-  /// items that the pattern `items` matches or, without both, with any item. For administrators.
+  /// Returns the rights of a process that is `subject`, and what gives them: rights to the item `name`, to any item
+  /// that the pattern `items` matches or, if both are nil, to any item at all. For administrators.
   public func rights(
     of subject: String, items: String? = nil, name: String? = nil
   ) throws(ClientError) -> Wire.RightsReply {

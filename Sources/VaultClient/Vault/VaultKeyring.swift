@@ -3,7 +3,7 @@ public import VaultWire
 
 // The import of items from another keyring, and their export to one.
 extension Vault {
-  /// Finds the collection that takes in a collection of another keyring, or makes it.
+  /// Finds or makes the collection that receives the items of a collection in another keyring.
   ///
   /// - Parameters:
   ///   - source: the object path of the collection there; nil for the one that each keyring calls `login`.

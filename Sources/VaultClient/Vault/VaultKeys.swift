@@ -51,8 +51,8 @@ extension Vault {
     }.decode()
   }
 
-  /// Returns the keyed hash of `message` under the key of the item `name`, whose use is `mac`. With `mac` (base64) it
-  /// compares the two instead.
+  /// Returns the keyed hash of `message` under the key of the item `name`, whose use is `mac`. With `mac` (base64), the
+  /// daemon compares the hash with `mac` instead.
   ///
   /// - Parameter algorithm: `HS256`, which is the default, or `HS512`.
   public func mac(

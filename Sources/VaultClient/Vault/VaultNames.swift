@@ -17,7 +17,7 @@ extension Vault {
   }
 
   /// Passes the keys of all attributes, or the values of the attribute `key`, to `each`, unordered and as they are
-  /// found, until `each` returns false. Each comes once, and at most 4096 come.
+  /// found, until `each` returns false. Each key or value comes once, and at most 4096 come.
   public func attributes(_ key: String? = nil, each: ([String]) throws -> Bool) throws {
     var replies = try stream(
       .attributes, timeout: timeout, Wire.AttributesParameters(key: key, interactive: attended))

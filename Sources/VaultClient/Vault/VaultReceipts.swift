@@ -6,7 +6,7 @@ extension Vault {
   /// The caller must have the right to watch the item. A version that never existed is refused.
   ///
   /// - Parameters:
-  ///   - held: true when it failed because it waits for a person.
+  ///   - held: true when the caller failed because it waits for a person.
   ///   - detail: a text about the result; one line of at most 120 characters is kept.
   ///   - notice: a text about something that a person must see to. ``status()`` shows it to administrators until the
   ///     process sends another one or ends; one line of at most 1000 characters is kept.

@@ -46,7 +46,7 @@ extension Vault {
       .decode(Wire.RefuseReply.self).prompt
   }
 
-  /// Approves the request with this number. In a user's vault this takes ``authenticateForGrants(answer:)`` before.
+  /// Approves the request with this number. In a user's vault, call ``authenticateForGrants(answer:)`` first.
   @discardableResult
   public func approve(_ number: Int, _ approval: Approval = Approval()) throws(ClientError) -> Wire.ApproveReply {
     try call(
@@ -57,8 +57,8 @@ extension Vault {
     ).decode()
   }
 
-  /// Denies the request with this number, or takes an approval back. Nobody is asked about it again for a while or,
-  /// with `always`, until ``forgetDenial(of:_:)``.
+  /// Denies the request with this number, or revokes an approval. Nobody is asked about the request again for a while
+  /// or, with `always`, until ``forgetDenial(of:_:)``.
   @discardableResult
   public func deny(_ number: Int, always: Bool = false) throws(ClientError) -> Wire.DenyReply {
     try call(

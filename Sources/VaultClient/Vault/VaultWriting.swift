@@ -98,8 +98,8 @@ extension Vault {
   /// the new version, and the other subjects that have rights to a new item by grants.
   ///
   /// - Parameters:
-  ///   - replacing: true to add the copy as a new version to an existing item; otherwise an existing item is
-  ///     ``Fault/alreadyExists(name:failed:)``.
+  ///   - replacing: true to add the copy as a new version to an existing item; otherwise the call throws
+  ///     ``Fault/alreadyExists(name:failed:)`` for an existing item.
   ///   - expired: true to accept an item past its expiry.
   @discardableResult
   public func copy(

@@ -4,11 +4,11 @@ internal import VaultBytes
 internal import VaultProcess
 internal import VaultWire
 
-/// Asks through a program of the user's, which reads the question as JSON and writes the answer.
+/// Asks through the user's own program, which reads the question as JSON and writes the answer.
 ///
 /// The program gets no arguments, and no shell stands between: text from others reaches only its standard input. The
-/// first line that the program writes is the answer. It ends with 0 when there is an answer, and with 1 when the person
-/// does not want to answer.
+/// first line that the program writes is the answer. The program ends with 0 when there is an answer, and with 1 when
+/// the person does not want to answer.
 final class CommandFace: Face {
   let name = FaceName.command
   let takesSecrets = true
@@ -76,7 +76,7 @@ final class CommandFace: Face {
       if matches(line, "deny") { return .no }
     case .presence: break
     }
-    // The line is not told, because it may be a secret.
+    // The message does not quote the line, because the line may be a secret.
     throw .unavailable("the command wrote an answer that was not offered")
   }
 

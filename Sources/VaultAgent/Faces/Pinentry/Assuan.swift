@@ -71,7 +71,7 @@ struct AssuanReader: ~Copyable {
   private static func begins(_ line: Span<UInt8>, _ word: StaticString) -> Bool {
     let count = word.utf8CodeUnitCount
     guard line.count >= count else { return false }
-    // The literal has that many bytes and lives as long as the program.
+    // The literal has `count` bytes and lives as long as the program.
     return (0..<count).allSatisfy { unsafe line[$0] == word.utf8Start[$0] }
   }
 

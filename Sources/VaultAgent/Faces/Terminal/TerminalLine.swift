@@ -91,8 +91,7 @@ final class TerminalLine {
     return line.finish()
   }
 
-  /// Waits until a line has ended that was begun for a question that was withdrawn, and drops it. Nothing is shown of
-  /// it.
+  /// Waits for the end of a line that the person began for a withdrawn question. The line is dropped and never shown.
   ///
   /// - Parameters:
   ///   - isVisible: true if the next question shows what is typed.
@@ -201,7 +200,7 @@ final class TerminalLine {
   /// Reads what was typed and drops it; false if the terminal has gone away.
   @discardableResult
   private func take(into unfinished: inout UnfinishedLine) -> Bool {
-    // One byte is read at a time, so that no more than that of a secret stays in memory.
+    // One byte is read at a time, so that no more than one byte of a secret stays in memory.
     var byte: UInt8 = 0
     defer { byte = 0 }
     while true {

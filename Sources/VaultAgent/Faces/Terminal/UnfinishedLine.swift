@@ -1,5 +1,5 @@
-/// A line that a person may still be typing for a question that was withdrawn. It answers no later question, and a
-/// visible one must not show the rest of it.
+/// A line that a person may still be typing for a question that was withdrawn. The line answers no later question, and
+/// a later question with echo must not show the rest of it.
 struct UnfinishedLine {
   /// The time after the withdrawal in which what is typed still belongs to the withdrawn question, in microseconds: a
   /// person needs that long to notice the withdrawal.
@@ -18,7 +18,7 @@ struct UnfinishedLine {
   /// - Parameter before: the line of the earlier question, if it may still be typed.
   init(isBegun: Bool, after before: UnfinishedLine?) { self.init(isBegun: isBegun, since: before?.since ?? 0) }
 
-  /// Takes the byte of a key that was typed at a time.
+  /// Takes the byte of a key that was typed at the time `now`.
   mutating func take(_ byte: UInt8, at now: UInt64) {
     switch byte {
     case 0x0A, 0x0D, 0x04: isEnded = true
