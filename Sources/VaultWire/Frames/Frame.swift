@@ -1,6 +1,6 @@
 public import VaultBytes
 
-/// One message of the wire: a JSON object, whose text a NUL follows.
+/// One message on the wire: a JSON object whose text is followed by a NUL.
 public typealias Frame = JSONObject
 /// The reason that bytes are not a message.
 public typealias FrameError = JSONFault

@@ -114,7 +114,7 @@ public enum PresenceWire {
     return writer.finish()
   }
 
-  /// Reads the answer in such a frame.
+  /// Reads the answer in a frame that ``frame(answering:)`` made.
   public static func answer(_ frame: borrowing Frame) throws(ParameterError) -> SecretBuffer {
     var fields = try Fields(frame, frame.root)
     let (text, data) = (try fields.secret(frame, "answer"), try fields.secret(frame, "data"))

@@ -16,7 +16,7 @@ public enum ProviderCall: Hashable, Sendable {
   case read(collection: Int, item: Int)
   /// Makes a collection, for which the keyring may ask a person.
   case make(label: String)
-  /// Stores an item, unless the same one is there already. The value travels beside.
+  /// Stores an item, unless the same one is there already. The frame also holds the value.
   case store(collection: Int, ProviderContent)
 
   private enum Name: String { case open, unlock, list, read, make, store }
@@ -97,7 +97,7 @@ public struct ProviderContent: Hashable, Sendable {
   public var label: String
   public var contentType: String
   public var attributes: [Wire.KeyringAttribute]
-  /// Unix seconds; 0 if the keyring does not tell them.
+  /// Unix seconds; 0 if the keyring does not report the time.
   public var created: Int64
   public var modified: Int64
 

@@ -1,7 +1,7 @@
 public import VaultBytes
 
-/// A reply of `vault-keyring` to a ``ProviderCall``: one JSON object, ended by a NUL. Whoever reads it trusts nothing
-/// in it.
+/// A reply of `vault-keyring` to a ``ProviderCall``: one JSON object, ended by a NUL. The reader must trust nothing in
+/// the reply.
 public enum ProviderReply: ~Copyable {
   /// The longest reply in bytes.
   public static let frameLimit = ProviderCall.frameLimit
@@ -118,7 +118,7 @@ public enum ProviderReply: ~Copyable {
 /// The reason why `vault-keyring` did not do what it was asked to do.
 public struct ProviderFailure: Error, Hashable, Sendable {
   public enum Code: String, Sendable {
-    /// The bus is there, and neither has a program with that name nor would start one.
+    /// The bus answers, but no program owns the name, and the bus can start none for it.
     case absent
     /// The keyring has ended, or does not answer in time; so nothing more can be learned from it now.
     case lost
@@ -128,12 +128,12 @@ public struct ProviderFailure: Error, Hashable, Sendable {
     case unavailable
     /// The keyring is the vault itself, or refuses.
     case refused
-    /// It is locked, or a person declined to unlock it.
+    /// The collection or the item is locked, or a person declined to unlock it.
     case locked
   }
 
   public let code: Code
-  /// The explanation for a person. It contains no secret. What is longer than a person reads is cut.
+  /// The explanation for a person. It contains no secret. Text after the first 1000 characters is cut off.
   public let reason: String
 
   public init(_ code: Code, _ reason: String) { (self.code, self.reason) = (code, Self.cut(reason)) }
@@ -146,7 +146,7 @@ public struct ProviderFailure: Error, Hashable, Sendable {
 public struct ProviderPlace: Hashable, Sendable {
   /// The object path of the item.
   public let path: String
-  /// Unix seconds; 0 if the keyring does not tell it.
+  /// Unix seconds; 0 if the keyring does not report the time.
   public let created: Int64
   /// The reason why the item could not be read; nil if it could.
   public let problem: String?
@@ -158,12 +158,12 @@ public struct ProviderPlace: Hashable, Sendable {
 
 /// A collection of another keyring.
 public struct ProviderCollection: Hashable, Sendable {
-  /// The most bytes of a label that a vault can keep, as ImportCollection has it.
+  /// The most bytes of a label that a vault can keep, the limit of ImportCollection.
   public static let longestLabel = 4096
 
   /// The object path of the collection.
   public let path: String
-  /// The label. Of one that no vault can keep, only as much as shows that.
+  /// The label. A label that is too long for a vault is cut, but only so far that it is still too long.
   public let label: String
   public let isLocked: Bool
   /// The aliases of the collection, among `default`, `login` and `session`.

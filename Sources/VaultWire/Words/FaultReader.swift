@@ -4,7 +4,7 @@ internal import VaultModel
 public struct FaultReader: Sendable {
   /// True if the reader works on the machine's vault: commands are then advised with `--system`.
   let isSystem: Bool
-  /// True for a person at a terminal, who is the one that was asked.
+  /// True for a person at a terminal, to whom the daemon put its questions.
   let isAttended: Bool
   /// The time by the reader's clock, in Unix seconds.
   let now: Int64

@@ -11,7 +11,7 @@ public struct FaultWords: Hashable, Sendable {
   /// the daemon's reasons as they are.
   public let journal: String
 
-  /// - Parameter journal: nil if the event does for the log as well.
+  /// - Parameter journal: nil if the log gets the event as well.
   init(_ event: String, _ advice: String?, journal: String? = nil) {
     (self.event, self.advice, self.journal) = (event, advice, journal ?? event)
   }
@@ -110,15 +110,15 @@ public struct FaultWords: Hashable, Sendable {
     }
   }
 
-  /// A daemon that is busy, or a call that something has ended meanwhile.
+  /// The words for a daemon that is busy, or for a call that something has ended.
   static func busy(_ reason: String) -> FaultWords {
     if reason.hasSuffix("locked meanwhile") { return FaultWords(reason: reason, "unlock it, and try again") }
-    // The second is that of a helper that has hung.
+    // `was ended` is the reason for a helper that hung.
     let hasEnded = reason.hasSuffix("meanwhile") || reason.hasSuffix("was ended")
     return FaultWords(reason: reason, hasEnded ? "try again" : "try again when that is done")
   }
 
-  /// The advice to wait. The number comes from the daemon and may be any.
+  /// The advice to wait. The number comes from the daemon and may have any value.
   static func again(in milliseconds: Int) -> String {
     "try again in \(max(1, milliseconds / 1000 + (milliseconds % 1000 > 0 ? 1 : 0))) s"
   }
