@@ -3,12 +3,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The pool of secure memory in bytes. An operation with an RSA key of 8192 bits takes some 60 KiB of it; behind its end
-   libgcrypt goes on in memory that it does not lock. */
+/* The pool of secure memory in bytes. An operation with an RSA key of 8192 bits takes some 60 KiB of it; when the pool
+   is full, libgcrypt uses memory that it does not lock. */
 #define VAULT_GCRYPT_POOL (192 << 10)
 
-/* Starts the library; 0 when it is older than its header. gcry_control takes a variable number of arguments, which
-   Swift cannot call. Its secure memory is a pool that it locks into RAM where it may, and wipes as it is given back. */
+/* Starts libgcrypt; returns 0 if the library is older than its header. This is C because Swift cannot call
+   gcry_control, which takes a variable number of arguments. libgcrypt locks its pool of secure memory into RAM if it
+   may, and wipes each part when the part is freed. */
 static inline int vault_gcrypt_start(void) {
     if (gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P)) return 1;
     if (!gcry_check_version(GCRYPT_VERSION)) return 0;
@@ -18,9 +19,10 @@ static inline int vault_gcrypt_start(void) {
     return 1;
 }
 
-/* 1 when the pool is locked into RAM; to be asked while the pool is empty. A failed mlock is told to nobody once the
-   warning is disabled. To lock a piece of the pool again takes no room within the limit when the pool is locked, and
-   fails when it is not and the limit has no room for the piece, which is therefore almost the whole pool. */
+/* Returns 1 if the pool is locked into RAM. Call this while the pool is empty. Since the warning is disabled, libgcrypt
+   does not report a failed mlock(2), so this function locks a piece of the pool again. If the pool is locked, the
+   second lock needs no room under RLIMIT_MEMLOCK and succeeds; if not, the lock fails unless the limit has room for the
+   piece. So the piece is almost the whole pool. */
 static inline int vault_gcrypt_locked(void) {
     size_t count = VAULT_GCRYPT_POOL / 8 * 7;
     void *piece = gcry_malloc_secure(count);
@@ -30,7 +32,8 @@ static inline int vault_gcrypt_locked(void) {
     return locked;
 }
 
-/* A number in secure memory: libgcrypt goes by where the bytes lie that it reads a number from. NULL without memory. */
+/* Makes a number in secure memory. libgcrypt puts a number into the kind of memory from which it reads the bytes.
+   Returns NULL if there is no memory. */
 static inline gcry_mpi_t vault_secret_number(const void *bytes, size_t count) {
     gcry_mpi_t number = NULL;
     void *copy = gcry_malloc_secure(count ? count : 1);
@@ -41,9 +44,9 @@ static inline gcry_mpi_t vault_secret_number(const void *bytes, size_t count) {
     return number;
 }
 
-/* The number behind the token of one letter, which is secret. The library finds a token by a copy of its list in
-   ordinary memory, and reads a number from there into such; so the number is read from a copy, and the list is
-   wiped. */
+/* The secret number after a token of one letter. libgcrypt copies the token's list into ordinary memory, and would also
+   put a number read from there into ordinary memory. So the number is read from a copy in secure memory, and its digits
+   in the list are wiped. */
 static inline gcry_mpi_t vault_secret_part(gcry_sexp_t expression, const char *name) {
     gcry_sexp_t list = gcry_sexp_find_token(expression, name, 1);
     if (!list) return NULL;
@@ -55,8 +58,7 @@ static inline gcry_mpi_t vault_secret_part(gcry_sexp_t expression, const char *n
     return number;
 }
 
-/* The expressions that keys, messages and signatures are handed over in; in secure memory when a number of theirs
-   is. */
+/* The expressions for keys, messages and signatures. An expression lies in secure memory if one of its numbers does. */
 static inline gcry_error_t vault_rsa_secret_key(gcry_sexp_t *out, gcry_mpi_t n, gcry_mpi_t e, gcry_mpi_t d,
                                                 gcry_mpi_t p, gcry_mpi_t q, gcry_mpi_t u) {
     return gcry_sexp_build(out, NULL, "(private-key(rsa(n%m)(e%m)(d%m)(p%m)(q%m)(u%m)))", n, e, d, p, q, u);

@@ -1,5 +1,5 @@
-/* See given_files.h. In C because a program replaces a function of the C library by its own only under the name
-   itself. */
+/* See given_files.h. This is C because only a function named `recvmsg` replaces the C library's, and Swift cannot
+   define one. */
 #define _GNU_SOURCE
 #include "given_files.h"
 #include <errno.h>
@@ -18,17 +18,17 @@ struct vault_given {
     int socket;
     bool accepts;
     int count;
-    /* A placeholder of -1 was closed. */
+    /* The placeholder is -1 if none was made, or if its number was given out again. */
     struct { int placeholder, file; } files[VAULT_GIVEN_MOST + VAULT_GIVEN_AT_ONCE];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct vault_given *registers;
-/* An empty file in memory, of which placeholders are duplicates. */
+/* An empty file in memory; the placeholders are duplicates of its descriptor. */
 static int model = -1;
 
-/* The name of a file in memory, as the kernel tells it. To ask so waits for no file system, whatever has the number
-   now. */
+/* True if the descriptor is a placeholder, judged by the name that the kernel reports. Reading the link waits for no
+   file system, whatever file has the number now. */
 static bool is_placeholder(int descriptor) {
     static const char name[] = "/memfd:placeholder (deleted)";
     char path[64], target[sizeof name];
@@ -95,8 +95,8 @@ void vault_given_free(vault_given *given) {
     free(given);
 }
 
-/* Exchanges the files of a message for placeholders. Without a placeholder for each, all are left, and none is passed
-   on. */
+/* Exchanges the files of a message for placeholders. If the kernel cut the list of files, all of them are kept for
+   vault_given_left(), and none is passed on. */
 static void exchange(struct vault_given *given, struct msghdr *message, bool is_cut) {
     for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
         if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
@@ -122,7 +122,7 @@ ssize_t recvmsg(int socket, struct msghdr *message, int flags) {
     while (given && (socket < 0 || given->socket != socket)) given = given->next;
     if (given && (!given->accepts || given->count >= VAULT_GIVEN_MOST)) message->msg_controllen = 0;
     pthread_mutex_unlock(&lock);
-    /* Nobody else reads this socket, and its register is not freed meanwhile. */
+    /* Only this thread reads the socket, and it also frees the register, so the register lives on. */
     ssize_t result = syscall(SYS_recvmsg, socket, message, flags);
     if (!given || result < 0) return result;
     int before = errno;

@@ -1,5 +1,6 @@
 #pragma once
-/* Linux calls the Glibc module leaves out or hides behind _GNU_SOURCE. Declarations and one-line wrappers only. */
+/* Linux calls that the Glibc module leaves out, or that glibc hides behind _GNU_SOURCE: declarations and short
+   wrappers. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,8 +60,8 @@ static inline int vault_peer_credentials(int fd, struct vault_peer *peer) {
     return 0;
 }
 
-/* The socket of a service manager's notifications (sd_notify(3)), connected; a path that begins with an @ is an
-   abstract one. It never blocks. */
+/* Returns a nonblocking socket connected to a service manager's notification socket (sd_notify(3)). A path that begins
+   with @ names an abstract socket. */
 static inline int vault_connect_notifications(const char *path) {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     size_t n = strlen(path);
@@ -93,8 +94,8 @@ static inline int vault_send_descriptor(int fd, const char *text, int descriptor
     return sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -1 : 0;
 }
 
-/* PIDFD_GET_INFO (linux/pidfd.h, from Linux 6.13 on): the number of a process's cgroup in the second version of control
-   groups, which no later cgroup gets; 0 where the kernel does not tell, or the process has ended. */
+/* PIDFD_GET_INFO (linux/pidfd.h, from Linux 6.13 on): returns the number of a process's cgroup (version 2), which no
+   later cgroup gets. Returns 0 if the kernel does not report it, or if the process has ended. */
 static inline uint64_t vault_cgroup(int pidfd) {
     struct { uint64_t mask, cgroup; uint32_t rest[12]; } info = { .mask = 1 << 2 /* PIDFD_INFO_CGROUPID */ };
     if (ioctl(pidfd, _IOWR(0xff, 11, info), &info) != 0 || !(info.mask & 1 << 2)) return 0;
@@ -106,11 +107,12 @@ int pipe2(int fds[2], int flags);
 int accept4(int socket, struct sockaddr *address, socklen_t *size, int flags);
 ssize_t splice(int from, off_t *from_place, int to, off_t *to_place, size_t size, unsigned int flags);
 
-/* The same: closes everything from `from` on in the child. */
+/* Also hidden. The first closes every descriptor from `from` on in the child. */
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 
-/* connect() and bind() by path. sockaddr_un is filled here because its path is an array. Fails with ENAMETOOLONG. */
+/* connect() and bind() by path. sockaddr_un is filled here because Swift sees the array for its path as a tuple. A path
+   that is too long is ENAMETOOLONG. */
 static inline int vault_unix_address(struct sockaddr_un *address, const char *path) {
     size_t n = strlen(path);
     if (n >= sizeof address->sun_path) return -1;
@@ -132,7 +134,7 @@ static inline int vault_bind_unix(int fd, const char *path) {
     return bind(fd, (const struct sockaddr *)&address, sizeof address);
 }
 
-/* signal(3), but that a call which the handler interrupts fails with EINTR and does not begin again. */
+/* Like signal(3), but a system call that the handler interrupts fails with EINTR and is not restarted. */
 static inline void vault_interrupting_signal(int number, void (*handler)(int)) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -140,12 +142,12 @@ static inline void vault_interrupting_signal(int number, void (*handler)(int)) {
     sigaction(number, &action, NULL);
 }
 
-/* Has the kernel end this process when the one that started it ends. */
+/* Makes the kernel end this process when its parent ends. */
 static inline int vault_end_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); }
 
-/* Locks the memory of a process with one thread into RAM: all that it has or, where RLIMIT_MEMLOCK leaves no room for
-   that, its heap and its stack. The heap gets `room` bytes more before that and never shrinks, and nothing up to as
-   many bytes lies outside of it. 1 where the heap is locked. */
+/* Locks the memory of a process with one thread into RAM: all of the memory or, if RLIMIT_MEMLOCK is too low for that,
+   the heap and the stack. First the heap grows by `room` bytes. The heap never shrinks, and allocations of less than
+   `room` bytes lie in the heap. Returns 1 if the heap is locked. */
 static inline int vault_lock_memory(size_t room) {
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     mallopt(M_MMAP_THRESHOLD, (int)room);
@@ -170,19 +172,20 @@ static inline int vault_lock_memory(size_t room) {
 
 static inline int vault_set_not_dumpable(void) { return prctl(4 /* PR_SET_DUMPABLE */, 0, 0, 0, 0); }
 
-/* 1 where execve() gains nothing any more, set-user-ID and set-group-ID programs included. */
+/* Returns 1 if execve() can gain no more privileges, not even with set-user-ID and set-group-ID programs. */
 static inline int vault_no_new_privileges(void) { return prctl(39 /* PR_GET_NO_NEW_PRIVS */, 0, 0, 0, 0); }
 
 /* Hidden behind _GNU_SOURCE, though glibc exports it since 2.34. */
 int close_range(unsigned int first, unsigned int last, int flags);
 
-/* poll(2): the other side closed, or will write no more. The same number everywhere but on SPARC. */
+/* The event of poll(2) for a peer that has closed its socket, or will write no more. Only SPARC has another number. */
 #define VAULT_POLLRDHUP 0x2000
 
 static inline int vault_timerfd(int clock) { return timerfd_create(clock, TFD_NONBLOCK | TFD_CLOEXEC); }
 
-/* A process as fork() makes it, but whose end sends no SIGCHLD and shows in no wait without __WCLONE: a program that
-   watches its own children does not notice it. None of glibc's preparations run, so the child allocates no memory. */
+/* Like fork(), but the child's end sends no SIGCHLD, and only a wait with __WCLONE reports it, so a program that
+   watches its own children does not notice the child. None of glibc's preparations for fork() run, so the child must
+   not allocate memory. */
 static inline pid_t vault_clone(void) { return (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0); }
 static inline pid_t vault_wait_clone(pid_t pid) { return waitpid(pid, NULL, (int)0x80000000 /* __WCLONE */); }
 
@@ -192,7 +195,8 @@ static inline pid_t vault_wait_clone(pid_t pid) { return waitpid(pid, NULL, (int
 #define VAULT_SYS(call) SYS_##call
 #endif
 
-/* The calls by which the child of vault_clone() becomes somebody else. glibc's own would tell threads that it lacks. */
+/* The calls with which the child of vault_clone() changes its user and groups. glibc's own functions would signal
+   threads that the child does not have. */
 static inline int vault_set_groups(int count, const gid_t *groups) {
     return (int)syscall(VAULT_SYS(setgroups), count, groups);
 }
@@ -214,13 +218,13 @@ static inline uint32_t vault_minor(dev_t device) { return minor(device); }
 /* Hidden behind _GNU_SOURCE. */
 int dup3(int from, int to, int flags);
 
-/* memfd_create(2): a file in memory alone, which goes when its last descriptor does. */
+/* memfd_create(2): a file that exists only in memory, until its last descriptor is closed. */
 static inline int vault_memory_file(void) { return (int)syscall(SYS_memfd_create, "vault", 1 /* MFD_CLOEXEC */); }
 
-/* The macro errno, for where the Glibc module's overlay is not. */
+/* The macro errno, for code without the Glibc module's overlay. */
 static inline int vault_errno(void) { return errno; }
 
-/* The resource's type differs with the features that are asked for. */
+/* The type of `resource` depends on _GNU_SOURCE. */
 static inline int vault_get_limit(int resource, struct rlimit *limit) { return getrlimit(resource, limit); }
 static inline int vault_set_limit(int resource, const struct rlimit *limit) { return setrlimit(resource, limit); }
 
@@ -229,7 +233,7 @@ static inline int vault_set_limit_of(pid_t pid, int resource, const struct rlimi
     return (int)syscall(SYS_prlimit64, pid, resource, limit, NULL);
 }
 
-/* These schedule the process as one that nobody has changed. */
+/* These give the process the default scheduling. */
 static inline int vault_reset_niceness(void) { return setpriority(PRIO_PROCESS, 0, 0); }
 static inline int vault_reset_scheduling(void) {
     return sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0});
@@ -238,14 +242,14 @@ static inline int vault_reset_io_priority(void) { return (int)syscall(SYS_ioprio
 
 /* Undoes what setarch(1) does, such as addresses that are always the same. */
 static inline int vault_reset_personality(void) { return personality(PER_LINUX); }
-/* Returns the personality; the number is not one of a personality, and asks for it. */
+/* Returns the personality. The number 0xffffffff is no personality; it makes the call change nothing. */
 static inline int vault_personality(void) { return personality(0xffffffff); }
 static inline int vault_set_personality(int personas) { return personality((unsigned long)personas); }
 
-/* keyctl(KEYCTL_JOIN_SESSION_KEYRING): a session keyring without the keys of the one before. */
+/* keyctl(KEYCTL_JOIN_SESSION_KEYRING): gives the process a session keyring without the keys of its earlier one. */
 static inline int vault_new_session_keyring(void) { return (int)syscall(SYS_keyctl, 1, NULL); }
 
-/* Has execvp(3), posix_spawnp(3) and getenv(3) take another environment, and gives the one before. */
+/* Makes execvp(3), posix_spawnp(3) and getenv(3) use another environment, and returns the earlier one. */
 static inline char **vault_set_environment(char **next) {
     extern char **environ;
     char **before = environ;
@@ -256,14 +260,14 @@ static inline char **vault_set_environment(char **next) {
 struct vault_capability_header { uint32_t version; int pid; };
 struct vault_capability_data { uint32_t effective, permitted, inheritable; };
 
-/* capset(2): gives up all capabilities, those too that securebits may have kept over a change of the user. */
+/* capset(2): gives up all capabilities, including those that securebits may have kept over a change of the user. */
 static inline int vault_drop_capabilities(void) {
     struct vault_capability_header header = { 0x20080522 /* _LINUX_CAPABILITY_VERSION_3 */, 0 };
     struct vault_capability_data none[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
     return (int)syscall(SYS_capset, &header, none);
 }
 
-/* capget(2): 0 when there are none of any kind. */
+/* capget(2): returns 0 if the process has no capability of any kind, 1 if it has one, and -1 if the call fails. */
 static inline int vault_capabilities(void) {
     struct vault_capability_header header = { 0x20080522, 0 };
     struct vault_capability_data data[2];
@@ -273,14 +277,14 @@ static inline int vault_capabilities(void) {
     return all != 0;
 }
 
-/* memmem(3), hidden behind _GNU_SOURCE: the first place of some bytes in others, or NULL. */
+/* memmem(3), hidden behind _GNU_SOURCE: returns the first place of `form` in `text`, or NULL. */
 static inline const void *vault_find_bytes(const void *text, size_t count, const void *form, size_t length) {
     extern void *memmem(const void *, size_t, const void *, size_t);
     return memmem(text, count, form, length);
 }
 
-/* renameat2(2) within one folder, hidden behind _GNU_SOURCE: two names that exchange their files, and a name that is
-   taken from nobody. */
+/* renameat2(2) within one folder, hidden behind _GNU_SOURCE: the first exchanges the files of two names, and the second
+   renames a file only if the new name is free. */
 static inline int vault_exchange(int folder, const char *one, const char *other) {
     return (int)syscall(SYS_renameat2, folder, one, folder, other, 2u /* RENAME_EXCHANGE */);
 }
@@ -288,9 +292,10 @@ static inline int vault_rename_new(int folder, const char *from, const char *to)
     return (int)syscall(SYS_renameat2, folder, from, folder, to, 1u /* RENAME_NOREPLACE */);
 }
 
-/* 1 when somebody has the file open for writing: then nobody gets a lease to read it (fcntl(2)); -1 when the kernel
-   does not tell, as of another user's file. A file system that has no leases counts as one without writers. The lease
-   is given back at once, and a program that breaks it meanwhile causes a signal that is ignored. */
+/* Returns 1 if a program has the file open for writing, because the kernel then grants no read lease (fcntl(2)), and -1
+   if the kernel does not tell, as for another user's file. On a file system without leases, a file counts as one
+   without writers. The lease is released at once; a program that breaks the lease before then causes SIGURG, which is
+   ignored by default. */
 static inline int vault_has_writer(int fd) {
     if (fcntl(fd, 10 /* F_SETSIG */, SIGURG) != 0) return -1;
     if (fcntl(fd, 1024 /* F_SETLEASE */, F_RDLCK) != 0)

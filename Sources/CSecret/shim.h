@@ -1,5 +1,5 @@
 #pragma once
-/* The functions that take object paths. */
+/* This makes libsecret declare the functions that take object paths. */
 #define SECRET_API_SUBJECT_TO_CHANGE 1
 #include <libsecret/secret.h>
 #include <sys/random.h>
@@ -22,7 +22,7 @@ static inline GHashTable *vault_presence_attributes(const char *vault, const cha
     return table;
 }
 
-/* The result of a D-Bus call with one string in and one value out; NULL and an error otherwise. */
+/* Calls a method of the bus, and returns the first value of its reply, or NULL and an error. */
 static inline GVariant *vault_bus_call(GDBusConnection *bus, const char *method, GVariant *parameters,
                                        GError **error) {
     GVariant *reply = g_dbus_connection_call_sync(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus",
@@ -47,14 +47,15 @@ static inline void vault_value_unref(SecretValue *value) { secret_value_unref(va
 /* Not in the Glibc module. */
 static inline int vault_random(void *bytes, size_t count) { return getrandom(bytes, count, 0) == (ssize_t)count; }
 
-/* The service of this name. libsecret 0.20 takes a name and goes by its own variable all the same, for everything that
-   follows. GLib's thread for the bus, which may run by now, reads no environment. */
+/* Opens the service with this bus name. libsecret 0.20 takes a name here, but later calls use the name in its
+   environment variable, so the variable is set, too. This is safe although GLib's thread for the bus may already run,
+   because that thread reads no environment. */
 static inline SecretService *vault_open_service(const char *name, GError **error) {
     g_setenv("SECRET_SERVICE_BUS_NAME", name, TRUE);
     return secret_service_open_sync(SECRET_TYPE_SERVICE, name, SECRET_SERVICE_OPEN_SESSION, NULL, error);
 }
 
-/* Calls that move items between keyrings. They go by object paths, because libsecret's own objects would read all
+/* Calls that move items between keyrings. They use object paths, because libsecret's own objects would read all
    properties of all items, and ask the bus for the signals of each. */
 
 /* All properties of an interface: a table of names and values. NULL and an error otherwise. */
@@ -74,7 +75,7 @@ static inline GVariant *vault_property(GVariant *table, const char *name, const 
     return g_variant_lookup_value(table, name, (const GVariantType *)type);
 }
 
-/* The paths of a collection's items that have at least these attributes. Takes the attributes. */
+/* The paths of a collection's items that have at least these attributes. The attributes stay the caller's. */
 static inline GVariant *vault_search(GDBusConnection *bus, const char *owner, const char *collection,
                                      GVariant *attributes, GError **error) {
     GVariant *reply = g_dbus_connection_call_sync(
@@ -98,7 +99,7 @@ static inline GVariant *vault_attributes_end(GVariantBuilder *builder) {
     return attributes;
 }
 
-/* 1 if the keyring has unlocked a collection, which it may ask a person for. */
+/* Returns 1 if the keyring has unlocked a collection. The keyring may ask a person. */
 static inline int vault_unlock(SecretService *service, const char *path, GError **error) {
     const gchar *paths[] = {path, NULL};
     gchar **unlocked = NULL;
@@ -174,5 +175,5 @@ static inline char vault_error_meaning(const GError *error) {
     return meaning;
 }
 
-/* The end of the reason of a remote error, without the name of its type. */
+/* Removes the name of the D-Bus error from the message of a remote error. */
 static inline void vault_strip_error(GError *error) { g_dbus_error_strip_remote_error(error); }

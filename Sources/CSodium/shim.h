@@ -5,7 +5,7 @@
 #include <cpuid.h>
 #endif
 
-/* The number of kinds of vector registers that programs can use here: on x86-64 1 up to AVX, 2 with AVX-512; elsewhere
+/* The number of kinds of vector registers to wipe here. On x86-64: 0 without AVX, 1 with AVX, 2 with AVX-512; elsewhere
    1. */
 static inline int vault_vector_registers(void) {
 #if defined(__x86_64__)
@@ -20,8 +20,8 @@ static inline int vault_vector_registers(void) {
 #endif
 }
 
-/* Zeroes the vector registers that a function may leave with whatever it likes in them. memcpy moves keys through them,
-   and they keep those until something else needs them: in a thread that waits, for ever. */
+/* Zeroes the vector registers that a function need not preserve. memcpy moves keys through these registers, and they
+   keep the keys until other code uses them; in a thread that waits, that may be never. */
 #if defined(__x86_64__)
 __attribute__((target("avx"))) static inline void vault_wipe_low_registers(void) {
     __asm__ volatile("vzeroall" ::: "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
@@ -45,7 +45,7 @@ static inline void vault_wipe_vector_registers(int kinds) {
     if (kinds >= 2) vault_wipe_high_registers();
     if (kinds >= 1) vault_wipe_low_registers();
 #elif defined(__aarch64__)
-    /* The lower halves of v8 to v15 are the caller's; the clobber list has the compiler keep those. */
+    /* v8 to v15 are left alone, because a function must preserve their lower halves. */
     __asm__ volatile(
         "movi v0.2d, #0\n\tmovi v1.2d, #0\n\tmovi v2.2d, #0\n\tmovi v3.2d, #0\n\t"
         "movi v4.2d, #0\n\tmovi v5.2d, #0\n\tmovi v6.2d, #0\n\tmovi v7.2d, #0\n\t"

@@ -1,11 +1,11 @@
-/* Prepares a process for a program of ours before any of it runs, the Swift runtime's own start included.
+/* Prepares the process before any code of the program runs, including the start of the Swift runtime.
  *
- * A standard stream that is closed is opened, or the first socket or file would get its number, and be taken for the
- * stream later. It is opened the wrong way round, so that reading and writing fail as they do on a closed one, and
- * close-on-exec, so that a child finds it closed.
+ * A closed standard stream is opened. Otherwise the first socket or file would get the stream's number, and later be
+ * taken for the stream. The stream is opened in the wrong direction, so that reads and writes fail as on a closed
+ * stream, and close-on-exec, so that a child finds it closed.
  *
- * Without /proc the runtime finds no arguments, and aborts in a program that is linked statically. In C because nothing
- * of Swift's runs earlier than that. */
+ * Without /proc the Swift runtime finds no arguments, and aborts in a statically linked program. This is C because no
+ * Swift code runs before the runtime starts. */
 #include "start.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -17,14 +17,14 @@ extern char *program_invocation_short_name;
 enum { unreadable = 71 }; /* EX_OSERR, sysexits.h */
 
 static void say(const char *text) {
-    /* A closed stream hears nothing of it, which is no failure. */
+    /* If the stream is closed, the text is lost, which is no failure. */
     ssize_t count = write(STDERR_FILENO, text, strlen(text));
     (void)count;
 }
 
 static void open_if_closed(int stream, const char *path, int mode) {
     if (fcntl(stream, F_GETFD) != -1 || errno != EBADF) return;
-    /* The lowest number that is free: the streams below are open. */
+    /* open(2) gives the lowest free number, which is the stream's, because the streams below it are open. */
     int found = open(path, mode | O_CLOEXEC | O_NOCTTY);
     if (found >= 0 && found != stream) close(found);
 }

@@ -6,8 +6,8 @@
 
 /* The structures with unions are filled here, because Swift cannot name their members. */
 
-/* The storage primary key: ECC P-256, as the TCG's EK Credential Profile 2.x (template L-2) and the Provisioning
-   Guidance for the storage root key have it. The same template gives the same key until the TPM is cleared. */
+/* The storage primary key: ECC P-256, as specified by the TCG's EK Credential Profile 2.x (template L-2) and
+   Provisioning Guidance for the storage root key. The same template gives the same key until the TPM is cleared. */
 static inline TPM2B_PUBLIC vault_tpm2_storage_template(void) {
     TPM2B_PUBLIC t;
     memset(&t, 0, sizeof t);
@@ -27,7 +27,8 @@ static inline TPM2B_PUBLIC vault_tpm2_storage_template(void) {
     return t;
 }
 
-/* Sealed data: opened by whoever may use the parent, on this TPM alone; failures of others do not lock it out. */
+/* Sealed data. Anyone who may use the parent can unseal it, only on this TPM. Failed authorizations for other objects
+   do not lock it (TPMA_OBJECT_NODA). */
 static inline TPM2B_PUBLIC vault_tpm2_sealed_template(void) {
     TPM2B_PUBLIC t;
     memset(&t, 0, sizeof t);
@@ -48,7 +49,7 @@ static inline TPMT_SYM_DEF vault_tpm2_aes128_cfb(void) {
     return s;
 }
 
-/* The data of a new sealed object. Swift sees its array as a tuple of 256. Fails when it is too long. */
+/* Sets the data of a new sealed object; returns -1 if the data is too long. Swift would see the array as a tuple. */
 static inline int vault_tpm2_set_data(TPM2B_SENSITIVE_CREATE *sensitive, const void *bytes, size_t count) {
     memset(sensitive, 0, sizeof *sensitive);
     if (count > sizeof sensitive->sensitive.data.buffer) return -1;
@@ -59,7 +60,7 @@ static inline int vault_tpm2_set_data(TPM2B_SENSITIVE_CREATE *sensitive, const v
 
 static inline const unsigned char *vault_tpm2_data(const TPM2B_SENSITIVE_DATA *data) { return data->buffer; }
 
-/* Casts in the headers' macros are not imported. */
+/* Swift does not import macros with casts. */
 static const ESYS_TR vault_tpm2_none = ESYS_TR_NONE;
 static const ESYS_TR vault_tpm2_password = ESYS_TR_PASSWORD;
 static const ESYS_TR vault_tpm2_owner = ESYS_TR_RH_OWNER;

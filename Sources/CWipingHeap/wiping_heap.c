@@ -1,11 +1,11 @@
-/* The heap of a program that is linked with this wipes what is given back to it.
+/* Makes the heap of a program that is linked with this file wipe memory when it is freed.
  *
- * Names, attributes and whatever else is no key pass through strings and arrays of many owners, none of which wipes
- * itself, and through libraries that know nothing of secrets. So free(3) does it for all of them: whoever reads the
- * memory of the process finds what something in it still holds, and nothing of what it held once.
+ * Names, attributes and other data that are not keys pass through strings and arrays of many owners, which do not wipe
+ * themselves, and through libraries that know nothing of secrets. So free(3) wipes for all of them: a reader of the
+ * process's memory finds the data that are still in use, and no freed data.
  *
- * glibc lets a program bring functions of its own ("Replacing malloc" in its manual). malloc, calloc and the aligned
- * ones stay glibc's. In C because the Swift compiler keeps these two names to itself. */
+ * glibc lets a program define these functions itself ("Replacing malloc" in its manual). malloc, calloc and the aligned
+ * functions remain glibc's. This is C because the Swift compiler reserves the names free and realloc. */
 #include "wiping_heap.h"
 #include <errno.h>
 #include <malloc.h>
@@ -30,7 +30,7 @@ void free(void *memory) {
     errno = before;
 }
 
-/* glibc's own would give the old place back as it is. */
+/* glibc's realloc would free the old memory without wiping it. */
 void *realloc(void *memory, size_t count) {
     if (!memory) return __libc_malloc(count);
     if (!count) {
@@ -38,7 +38,7 @@ void *realloc(void *memory, size_t count) {
         return NULL;
     }
     size_t room = malloc_usable_size(memory);
-    /* A place that is much too large is not kept for little. */
+    /* Memory that is more than twice the new size is not kept. */
     if (count <= room && count >= room / 2) return memory;
     void *other = __libc_malloc(count);
     if (!other) return NULL;

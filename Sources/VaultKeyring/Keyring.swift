@@ -5,7 +5,7 @@ internal import VaultModel
 internal import VaultWire
 
 /// The program `vault-keyring`: keeps presence keys in another Secret Service, such as GNOME Keyring or KeePassXC, and
-/// moves items between that and the vault.
+/// moves items between such a keyring and the vault.
 ///
 /// For the daemon it never prompts, because nobody is there to answer a program that a daemon started. A locked keyring
 /// counts as unavailable then.

@@ -4,12 +4,12 @@ internal import VaultWire
 
 /// The properties of an object of another keyring, as it has told them.
 ///
-/// A property that is missing, or has another type than the Secret Service API gives it, is an error: nobody may take
-/// it for one that is empty.
+/// A property that is missing, or has another type than the Secret Service API gives it, is an error, so that it never
+/// counts as an empty one.
 @safe struct PropertyTable: ~Copyable {
   private let table: OpaquePointer
 
-  /// - Parameter table: a GVariant of the type `a{sv}`, which this owns from now on.
+  /// - Parameter table: a GVariant of the type `a{sv}`, which this value owns from now on.
   init(_ table: OpaquePointer) { unsafe self.table = table }
 
   deinit { unsafe g_variant_unref(table) }
@@ -36,7 +36,7 @@ internal import VaultWire
     try unsafe with(name, "ao") { value throws(ProviderFailure) in try unsafe Self.paths(value) }
   }
 
-  /// The object paths in an array of them.
+  /// The paths in an array of object paths.
   static func paths(_ array: OpaquePointer) throws(ProviderFailure) -> [String] {
     var paths: [String] = []
     for index in unsafe 0..<g_variant_n_children(array) {

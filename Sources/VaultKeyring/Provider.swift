@@ -10,7 +10,7 @@ internal import VaultWire
   /// The unique name of the service.
   let owner: String
 
-  /// Finds the owner of a bus name, and has the bus start the service if it knows how to.
+  /// Finds the owner of a bus name. If there is none, the bus starts the service, if it can.
   ///
   /// From then on the service is addressed by its unique name, so that the service that was checked is the one that
   /// gets the key.
@@ -51,7 +51,7 @@ internal import VaultWire
     return owner
   }
 
-  /// True if the session bus is there and answers that no program has a name, and that it would start none for it.
+  /// True if the session bus answers that no program owns `name`, and that it can start none for the name.
   static func isAbsent(_ name: String) -> Bool {
     guard unsafe getenv("DBUS_SESSION_BUS_ADDRESS") != nil || getenv("XDG_RUNTIME_DIR") != nil,
       let bus = unsafe g_bus_get_sync(G_BUS_TYPE_SESSION, nil, nil)

@@ -16,7 +16,7 @@ struct ProviderItems: ~Copyable {
 
   // MARK: Reading
 
-  /// All collections, in the keyring's order. One whose properties cannot be read has the reason instead.
+  /// All collections, in the keyring's order. A collection whose properties cannot be read has the reason instead.
   func collections() throws(ProviderFailure) -> [ProviderCollection] {
     let paths = try collectionPaths()
     var aliases: [String: [String]] = [:]
@@ -68,7 +68,7 @@ struct ProviderItems: ~Copyable {
     try properties(collection, Self.collection).flag("Locked")
   }
 
-  /// Unlocks a collection; the keyring asks whoever it wants to.
+  /// Unlocks a collection; the keyring may ask a person.
   func unlock(_ collection: String) throws(ProviderFailure) {
     var error: UnsafeMutablePointer<GError>?
     let isUnlocked = unsafe vault_unlock(provider.service, collection, &error) != 0
@@ -86,8 +86,8 @@ struct ProviderItems: ~Copyable {
     return paths
   }
 
-  /// True if an item is gone, as an error has said: its collection does not list it any more. Some keyrings give the
-  /// same error for an item that they cannot read.
+  /// True if `failure` says that an item is gone and its collection no longer lists it. Some keyrings give the same
+  /// error for an item that they cannot read.
   func isGone(_ item: String, from collection: String, _ failure: ProviderFailure) throws(ProviderFailure) -> Bool {
     guard failure.code == .gone else { return false }
     return try !items(in: collection).contains(item)
@@ -146,7 +146,7 @@ struct ProviderItems: ~Copyable {
       throw unsafe Self.failure(&error)
     }
     defer { unsafe g_free(path) }
-    // GNOME Keyring's answer when nobody can be asked.
+    // GNOME Keyring returns this path when it can ask nobody.
     guard unsafe String(cString: path) != "/" else {
       throw ProviderFailure(.locked, "nobody allowed the new collection")
     }
@@ -190,7 +190,7 @@ struct ProviderItems: ~Copyable {
     return isBeside ? .beside : .new
   }
 
-  /// True if a keyring has these attributes of an item, apart from a schema that it added.
+  /// True if the attributes of an item are the same, apart from a schema that the keyring added.
   private static func isSame(_ there: [Wire.KeyringAttribute], _ here: [Wire.KeyringAttribute]) -> Bool {
     let schema = ForeignItem.schema
     let hasSchema = here.contains { $0.key == schema }

@@ -84,7 +84,7 @@ struct Transfer: ~Copyable {
     }
   }
 
-  /// Lists a collection: each of its items, also those that cannot be read.
+  /// Lists all items of a collection, even those that cannot be read.
   private mutating func list(
     _ number: Int, _ conversation: inout HelperConversation
   ) throws(ProviderFailure) -> Bool {

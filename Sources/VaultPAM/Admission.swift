@@ -1,6 +1,6 @@
 internal import VaultWire
 
-/// The rule for which user may have which user authenticated.
+/// The rule that decides which user may ask for the authentication of which other user.
 enum Admission {
   /// Returns the reason to refuse a request, or nil when it is allowed.
   ///

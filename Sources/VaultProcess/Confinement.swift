@@ -3,11 +3,11 @@ internal import Glibc
 
 /// Keeps the memory of a process that handles secrets out of core files and away from the user's other programs.
 ///
-/// The client alone does this by itself, because it gives the programs that it starts the limit and the signals back
-/// that it was started with.
+/// Only the client takes these steps itself, because it restores the earlier limit and signals for the programs that it
+/// starts.
 public enum Confinement {
   /// Turns off core files, and tracing by the same user. From now on, a write to a reader that went away fails with
-  /// EPIPE, and a write to a file that must not grow any more with EFBIG.
+  /// EPIPE, and a write beyond the allowed size of a file fails with EFBIG.
   ///
   /// The kernel grants these calls to every program. Each is made, even if another failed.
   ///

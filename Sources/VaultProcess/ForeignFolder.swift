@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A folder of the environment that belongs to another user, as root has it after `sudo -E`.
+/// A folder that the environment names but that belongs to another user, as for root after `sudo -E`.
 ///
 /// A program that made a socket or a store there would shut the folder's owner out: the owner can neither use nor
 /// remove what belongs to another user.
@@ -20,7 +20,7 @@ public struct ForeignFolder: Hashable, Sendable {
       }
     }
 
-    /// The folder below `HOME` without that variable; nil if only the variable names one.
+    /// The default folder below `HOME`, used if the variable is not set; nil if there is no default.
     var belowHome: String? {
       switch self {
       case .sockets: nil
@@ -36,7 +36,7 @@ public struct ForeignFolder: Hashable, Sendable {
   public let path: String
   /// The user to whom it belongs.
   public let owner: UInt32
-  /// The user for whom it is another user's.
+  /// The user to whom the folder is foreign.
   public let user: UInt32
 
   public init(variable: String, path: String, owner: UInt32, user: UInt32) {

@@ -44,7 +44,7 @@ public enum Inheritance {
       }
       _ = unsafe vault_set_limit(resource, &limit)
     }
-    // A literal is stored with a NUL behind it.
+    // A literal is stored with a NUL after it.
     let path: StaticString = "/proc/self/oom_score_adj"
     let score = unsafe vault_open(UnsafeRawPointer(path.utf8Start).assumingMemoryBound(to: CChar.self), O_WRONLY)
     guard score >= 0 else { return }

@@ -15,8 +15,8 @@ public enum OwnProgram {
     return places(of: name, from: directory).first { path in unsafe access(path, X_OK) == 0 }
   }
 
-  /// The path of a helper that is in one of these places but may not be executed. Nil when there is none, or when
-  /// another one can be used.
+  /// The path of a helper that exists where ``helper(_:from:)`` looks but may not be executed. Nil when there is none,
+  /// or when that function finds one.
   public static func barredHelper(_ name: String, from directory: String? = directory) -> String? {
     guard let directory, helper(name, from: directory) == nil else { return nil }
     return places(of: name, from: directory).first { path in unsafe access(path, F_OK) == 0 }

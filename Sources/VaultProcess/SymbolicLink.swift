@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The texts of symbolic links, also of those by which /proc names files.
+/// The texts of symbolic links, including the links with which /proc names files.
 public enum SymbolicLink {
   /// Returns the target of a symbolic link. Nil if `path` is no link or cannot be read, and if the target is longer
   /// than a path may be or is not UTF-8: repaired, it would be another path.

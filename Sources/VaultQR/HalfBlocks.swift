@@ -4,8 +4,7 @@ internal import VaultWire
 /// A QR code as text: Unicode's half blocks show two rows of modules in each line of the terminal.
 ///
 /// The colors are set explicitly, black on white, so that a camera can read the code on light and dark terminals. Both
-/// come from the fixed part of the 256 colors, because themes change the first 16, and then white may become beige on
-/// beige.
+/// come from the fixed part of the 256 colors, because themes change the first 16 and could make both beige.
 enum HalfBlocks {
   /// The width in modules of the light border that the standard requires around the code.
   static let quietZone = 4

@@ -13,7 +13,7 @@ internal import VaultWire
 public enum RSAProgram {
   /// Seconds after which the program gives up; making a new key takes a small machine a minute.
   private static let limit: UInt32 = 330
-  /// The bytes that libgcrypt takes beside its own pool, several times over: a number of the largest key has 1 KiB.
+  /// Several times the bytes that libgcrypt takes besides its own pool: a number of the largest key has 1 KiB.
   private static let room = 1 << 20
 
   public static let program = HelperProgram(

@@ -109,7 +109,7 @@ struct Exchange: ~Copyable {
     frame.append(UInt8(0))
     let isSent = channel.send(frame)
     frame.clear()
-    // The result of the answer comes on the connection of the questions as well, so this reply is not examined.
+    // The daemon also sends the result on the connection of the questions, so this reply is not examined.
     return isSent && channel.receive(&reply)
   }
 

@@ -37,6 +37,6 @@ enum Login {
 }
 
 extension StaticString {
-  /// The literal as a C string. An ASCII literal without interpolation is stored with a NUL behind it.
+  /// The literal as a C string. An ASCII literal without interpolation is stored with a NUL after it.
   var cString: UnsafePointer<CChar> { unsafe UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) }
 }

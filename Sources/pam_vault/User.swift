@@ -1,7 +1,7 @@
 import CLinux
 import CPAM
 
-/// The user whose vault it is, with every fact that takes memory to find out. All are looked up before the worker
+/// The user who logs in, with every fact that takes memory to find out. The facts are looked up before the worker
 /// process is made, because that process takes no memory.
 @safe struct User: ~Copyable {
   let uid: uid_t

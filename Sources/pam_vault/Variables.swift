@@ -15,7 +15,7 @@ struct Variables: ~Copyable {
     self.pointers = pointers
   }
 
-  /// The variables, each `NAME=value`, with nil behind the last: fresh memory is all zero.
+  /// The variables, each `NAME=value`, with nil after the last: fresh memory is all zero.
   var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> {
     unsafe pointers.raw.assumingMemoryBound(to: UnsafeMutablePointer<CChar>?.self)
   }
@@ -54,7 +54,7 @@ struct Variables: ~Copyable {
     if let text = unsafe end(start) { unsafe append(text) }
   }
 
-  /// The absolute path in the variable `name`, with `rest` behind it.
+  /// The absolute path in the variable `name`, with `rest` after it.
   mutating func path(_ name: StaticString, _ rest: StaticString) -> UnsafePointer<CChar>? {
     // The XDG specification says to ignore a relative path.
     guard let value = unsafe value(of: name), unsafe value[0] == 47 else { return nil }

@@ -111,7 +111,7 @@ import CPAM
   /// The number of bytes that fit.
   var room: Int { Self.capacity }
 
-  /// The first place of `text` at or behind `from`; nil when there is none.
+  /// The first place of `text` at or after `from`; nil when there is none.
   func find(_ text: StaticString, from: Int = 0) -> Int? {
     let length = text.utf8CodeUnitCount
     guard length > 0, count - from >= length else { return nil }

@@ -2,10 +2,10 @@ import CLinux
 
 /// The process that does an errand as the user, while the login goes on.
 ///
-/// The parent is somebody else's program and must not notice. So a bare clone(2) makes the child, whose end sends no
-/// SIGCHLD, and the child leaves its work to a child of its own, so that no zombie stays behind when the parent no
-/// longer waits. The parent may have threads that these children lack. Until the children end or become `vaultd`, they
-/// take no memory from the heap and call no function that could wait for a lock.
+/// The parent is somebody else's program and must not notice the worker. So a bare clone(2) makes the child, whose end
+/// sends no SIGCHLD, and the child leaves its work to a child of its own, so that no zombie stays behind when the
+/// parent no longer waits. The parent may have threads that these children lack. Until the children end or become
+/// `vaultd`, they take no memory from the heap and call no function that could wait for a lock.
 enum Worker {
   /// Milliseconds that a login waits. Argon2id takes about 500, and the start of a daemon takes 50.
   private static let patience: Int64 = 1500
