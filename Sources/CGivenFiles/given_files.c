@@ -98,6 +98,7 @@ void vault_given_free(vault_given *given) {
 /* Exchanges the files of a message for placeholders. If the kernel cut the list of files, all of them are kept for
    vault_given_left(), and none is passed on. */
 static void exchange(struct vault_given *given, struct msghdr *message, bool is_cut) {
+    int first = given->count;
     for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
         if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
         int *files = (int *)(void *)CMSG_DATA(part);
@@ -105,6 +106,8 @@ static void exchange(struct vault_given *given, struct msghdr *message, bool is_
         for (int i = 0; i < count; i++) {
             /* The number of an earlier placeholder, closed since, may be given out again. */
             int placeholder = is_cut ? -1 : fcntl(model, F_DUPFD_CLOEXEC, 3);
+            /* Without room for all, sd-bus gets none. */
+            if (placeholder < 0) is_cut = true;
             for (int place = 0; place < given->count; place++)
                 if (placeholder >= 0 && given->files[place].placeholder == placeholder)
                     given->files[place].placeholder = -1;
@@ -113,7 +116,12 @@ static void exchange(struct vault_given *given, struct msghdr *message, bool is_
             files[i] = placeholder;
         }
     }
-    if (is_cut) message->msg_controllen = 0;
+    if (!is_cut) return;
+    message->msg_controllen = 0;
+    for (int place = first; place < given->count; place++) {
+        if (given->files[place].placeholder >= 0) close(given->files[place].placeholder);
+        given->files[place].placeholder = -1;
+    }
 }
 
 ssize_t recvmsg(int socket, struct msghdr *message, int flags) {
