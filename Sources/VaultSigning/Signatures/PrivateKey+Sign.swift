@@ -44,8 +44,9 @@ extension PrivateKey {
   @inline(never)
   private borrowing func compute(digest: [UInt8], _ scheme: SignatureScheme) throws(SigningError) -> [UInt8] {
     switch secret {
-    case .ed25519, .curve: throw SigningError("the scheme is for another type of key")
     case .rsa(let rsa): return try rsa.sign(scheme.expression(ofDigest: digest))
+    case .ed25519: throw SigningError("the scheme is for another type of key")
+    case .curve: throw SigningError("the scheme is for another type of key")
     }
   }
 }

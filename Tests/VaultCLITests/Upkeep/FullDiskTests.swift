@@ -186,7 +186,6 @@ struct FullDiskTests {
         #expect(try client.call("Get", ["name": "token", "reason": reason]).error == nil)
       }
       if hasRoom { try sandbox.must(["backup", sandbox.home + "/copy"]) }
-      client.close()
       try sandbox.stopDaemon()
       #expect(sandbox.daemonLog.contains(" entries of the audit log are lost: ") != hasRoom, "\(sandbox.daemonLog)")
       try remount("size=64m")
