@@ -64,6 +64,32 @@ import Testing
     #expect(policy.due(at: 10 * second)?.reason == .idle)
   }
 
+  @Test("a warning comes before the next deadline, unless the whole time from its beginning is no longer than that")
+  func warned() {
+    let lead = 30 * second
+    var policy = LockPolicy(idleAfter: 31, maximumAge: nil)
+    #expect(policy.warning(lead) == nil)
+    policy.unlocked(at: 0, for: nil)
+    #expect(policy.warning(lead) == second)
+    policy.idleAfter = 30
+    #expect(policy.warning(lead) == nil)
+    // The idle time begins with each use, and the other times with the unlock only.
+    policy.personAsked(at: 20 * second)
+    #expect(policy.warning(lead) == nil)
+    policy.idleAfter = 31
+    #expect(policy.warning(lead) == 21 * second)
+    policy.maximumAge = 31
+    #expect(policy.warning(lead) == second)
+    policy.maximumAge = 30
+    #expect(policy.warning(lead) == nil)
+    policy = LockPolicy(idleAfter: 300, maximumAge: nil)
+    policy.unlocked(at: 0, for: 31)
+    policy.personAsked(at: 20 * second)
+    #expect(policy.warning(lead) == second)
+    policy.unlocked(at: 0, for: .max)
+    #expect(policy.warning(lead) == nil)
+  }
+
   @Test("a time too long for the clock is never reached") func hugeTimesDoNotOverflow() {
     var policy = LockPolicy(idleAfter: .max, maximumAge: nil)
     policy.unlocked(at: 5, for: .max)
