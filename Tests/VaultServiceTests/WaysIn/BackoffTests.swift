@@ -41,11 +41,16 @@ import Testing
     #expect(Backoff(parsing: backoff.text(bootID: "a"), bootID: "a", now: 7) == backoff)
   }
 
-  @Test("after a restart of the machine the whole wait begins anew") func newBoot() {
+  @Test(
+    "after a restart of the machine the whole wait begins anew, however long the machine ran before",
+    arguments: [1, 8, 500])
+  func newBoot(uptime: Int64) {
+    // By the clock of the earlier boot, the wait would be over at ten seconds, end soon after, or last for minutes.
     var backoff = Backoff()
-    for _ in 0..<3 { _ = backoff.charge(caller, now: 500 * second) }
-    let later = Backoff(parsing: backoff.text(bootID: "a"), bootID: "b", now: 10 * second)
+    for _ in 0..<3 { _ = backoff.charge(caller, now: uptime * second) }
+    var later = Backoff(parsing: backoff.text(bootID: "a"), bootID: "b", now: 10 * second)
     #expect(later.wait(for: caller, now: 10 * second) == 4 * second)
+    #expect(later.charge(caller, now: 14 * second) == 8)
   }
 
   @Test("a file that was tampered with locks nobody out for longer than the count says") func noLockOut() {
