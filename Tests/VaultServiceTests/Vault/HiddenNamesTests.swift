@@ -39,6 +39,41 @@ import VaultStore
     #expect(try stand.items.emptyTrash(after: nil, for: stand.administrator).gone == 2)
   }
 
+  /// A person who is asked, the texts of the prompts, and the refusals.
+  private final class Person: Prompter {
+    let caller = RoomStand.caller()
+    let isPresent = true
+    private(set) var conversation: Conversation?
+    private(set) var asked: [String] = []
+    private(set) var refused: [Refusal] = []
+
+    func begin(_ conversation: Conversation) { self.conversation = conversation }
+    func show(_ prompt: Prompt) { asked.append(prompt.text) }
+    func end() {}
+    func finish(_: ConversationResult) {}
+    func refuse(_ refusal: Refusal) { refused.append(refusal) }
+  }
+
+  @Test("are in no prompt that stays open after a lock, and a prompt without one stays", arguments: [true, false])
+  func prompts(hides: Bool) throws {
+    var settings = VaultSettings()
+    settings.hideNames = hides
+    let stand = try RoomStand.unlocked(settings)
+    try stand.addPasswordSlot()
+    try stand.set("secret", require: .password)
+    let (naming, other) = (Person(), Person())
+    let said = Said(isInteractive: true)
+    let item = try stand.items.item(ItemName("secret"))
+    stand.rooms.waysIn.prove(item, said, naming)
+    stand.rooms.waysIn.proveForGrants(said, other)
+    #expect(naming.asked == ["Vault password to use secret"])
+    #expect(other.asked == ["Vault password to administer the vault and its grants"])
+    stand.vault.lock(because: .asked)
+    let refused: [Refusal] = hides ? [.cancelled] : []
+    #expect(naming.refused == refused && naming.conversation?.isOver == hides)
+    #expect(other.refused.isEmpty && other.conversation?.isOver == false)
+  }
+
   @Test(
     "are in no entry of the log that waits in memory before the first unlock, also where they are hidden later",
     arguments: [false, true])
