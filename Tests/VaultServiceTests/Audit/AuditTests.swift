@@ -151,6 +151,30 @@ import VaultStore
     #expect(try Self.told(stand, by: RoomStand.caller(991)) == ["get missing own/none", "audit ok read"])
   }
 
+  @Test("a subject finds the entries for which all its parts hold; no group and no digest holds for an entry")
+  func subjects() throws {
+    let entry = AuditEntry(
+      time: 10, action: .get, outcome: .ok,
+      caller: AuditEntry.Caller(door: "varlink", uid: 1000, pid: 5, unit: "a.service", executable: "/opt/app"),
+      item: "a")
+    func finds(_ subject: String, _ entry: AuditEntry) throws -> Bool {
+      var filter = AuditFilter()
+      filter.subject = try Subject(parsing: subject)
+      return filter.matches(entry, of: nil)
+    }
+    for subject in ["user:1000", "unit:a.service", "user:1000,exe:/opt/app", "user:1000,unit:a.service,exe:/opt/app"] {
+      #expect(try finds(subject, entry), "\(subject)")
+      // An entry of the daemon itself has no caller.
+      #expect(try !finds(subject, AuditEntry(time: 10, action: .get, outcome: .ok, item: "a")), "\(subject)")
+    }
+    let digest = "sha256:" + String(repeating: "0", count: 64)
+    let others = [
+      "user:1001", "unit:b.service", "user:1000,unit:b.service", "user:1001,exe:/opt/app", "user:1000,exe:/opt/other",
+      "group:1000", "user:1000,group:1000", "user:1000," + digest, "user:1000,exe:/opt/app," + digest,
+    ]
+    for subject in others { #expect(try !finds(subject, entry), "\(subject)") }
+  }
+
   @Test("is read from the first to the last second that is asked for, both included") func times() throws {
     let stand = try RoomStand.unlocked()
     try stand.set("a", kind: .totp, "MY")
