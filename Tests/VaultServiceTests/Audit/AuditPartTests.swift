@@ -110,6 +110,24 @@ import VaultStore
     }
   }
 
+  @Test("a part that is full many times over, because the log was made shorter, is free again after two weeks")
+  func shortened() {
+    func fill(_ subject: AuditSubject, _ part: AuditPart, _ size: Int64, day: Int64) -> Int {
+      var settings = AuditSettings()
+      settings.size = size
+      var count = 0
+      while subject.take(52, of: part, settings, now: day * 86_400 * 1_000_000_000 + 5) { count += 1 }
+      return count
+    }
+    for part in AuditPart.allCases {
+      let subject = AuditSubject(.user(1000))
+      let whole = fill(AuditSubject(.user(1000)), part, 1 << 20, day: 0)
+      #expect(whole > 0 && fill(subject, part, 64 << 20, day: 0) > 50 * whole)
+      #expect(fill(subject, part, 1 << 20, day: 0) == 0, "\(part)")
+      #expect(fill(subject, part, 1 << 20, day: 14) == whole, "\(part)")
+    }
+  }
+
   /// The parts of an action that was done, of one that was canceled, and of one that was refused or failed.
   private static func parts(of action: AuditAction, isDaemon: Bool) -> (AuditPart, AuditPart, AuditPart) {
     switch action {
