@@ -15,7 +15,7 @@ public enum StartText {
     public func text(_ manual: String) -> String {
       switch self {
       case .argument(let place): "argument \(place) is not UTF-8, so it is not accepted as a name; see \(manual)"
-      case .variable(let name): "\(name) is not UTF-8, so it is not accepted as a path; set another"
+      case .variable(let name): "\(name) is not UTF-8, so it is not accepted as a path; set it to another value"
       }
     }
   }

@@ -63,7 +63,7 @@ struct ApproveRequest {
     let time = command.seconds.map { "for \(Seconds.format($0))" }
     if command.always { return time ?? "always" }
     if command.session {
-      let uses = command.uses.map { "\($0) times" }
+      let uses = command.uses.map { $0 == 1 ? "once" : "\($0) times" }
       return (["for that process, until a lock", time, uses] as [String?]).compactMap { $0 }.joined(separator: ", ")
     }
     switch command.uses {

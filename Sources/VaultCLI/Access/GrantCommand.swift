@@ -15,7 +15,7 @@ struct GrantCommand: ParsableCommand {
       vault also exe:PATH or sha256:DIGEST beside one of them. Links in PATH are resolved; for a script, \
       PATH is that of its interpreter. Items are given by a name in which * stands for \
       characters within a part, ** for any characters, and ? for one; quote it for the shell. The items need not exist \
-      yet; the name of a folder alone is for none of its items. The grant replaces an earlier grant for the same \
+      yet; the name of a folder does not stand for the items in it. The grant replaces an earlier grant for the same \
       subject and items. With --as the item is a credential of a service: systemd passes it to the service when the \
       service starts. See vault-access(7) and vault-credentials(7).
       """)
@@ -94,7 +94,7 @@ struct GrantCommand: ParsableCommand {
         "its unit gets it with LoadCredential=\(credential):\(Printable.text(session.vault.location.credentials))")
     }
     if reply.confined, given.obstacle == nil {
-      Output.note("its processes have their grants alone from now on; \(Hint.vault("grants forget")) ends that")
+      Output.note("from now on, its processes have only their grants; \(Hint.vault("grants forget")) ends that")
     }
   }
 }

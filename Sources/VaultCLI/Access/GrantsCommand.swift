@@ -149,10 +149,10 @@ struct GrantsConfirmCommand: ParsableCommand {
 struct GrantsForgetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "forget",
-    abstract: "Treat a program that grants have named like your other programs again.",
+    abstract: "Stop limiting a program to its grants, and treat it like your other programs.",
     discussion:
-      "In your own vault a unit: or exe: subject that a grant has named has its grants alone until then, even if it "
-      + "has none left."
+      "In your own vault, a unit: or exe: subject that a grant has named is limited to its grants until this command, "
+      + "even if it has none left."
   )
 
   @Argument(help: ArgumentHelp("The subject, as `vault grants` shows it.", valueName: "subject"))

@@ -377,7 +377,7 @@ final class Answers {
     var line: String {
       switch self {
       case .weak(let weakness): "vault: \(weakness.text)\n"
-      case .controlKeys: "vault: \(Self.held)\n"
+      case .controlKeys: "vault: \(Self.pressed())\n"
       case .empty: "vault: nothing was typed\n"
       case .different: "The two are not the same.\n"
       }
@@ -387,13 +387,15 @@ final class Answers {
     var atLast: String {
       switch self {
       case .weak(let weakness): weakness.text
-      case .controlKeys: "three times \(Self.held)"
+      case .controlKeys: Self.pressed(" three times")
       case .empty: "nothing was typed three times"
       case .different: "the two entries differed three times"
       }
     }
 
-    private static let held = "a key that is no letter was typed, such as an arrow key"
+    private static func pressed(_ count: String = "") -> String {
+      "a key that types no character was pressed\(count), such as an arrow key"
+    }
   }
 }
 

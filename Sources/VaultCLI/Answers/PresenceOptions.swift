@@ -10,7 +10,7 @@ struct PresenceOptions: ParsableArguments {
     completion: .list(KeystoreKind.allCases.map(\.rawValue)), transform: Words.keystore)
   var keystore: KeystoreKind?
 
-  @Flag(help: "Allow --keystore file in your own vault, where every program of yours can read the key.")
+  @Flag(help: "Allow --keystore file in your own vault, where every program that you run can read the key.")
   var insecureFile = false
 
   /// States the cost of the chosen keystore on standard error, where it does not mix with the result.

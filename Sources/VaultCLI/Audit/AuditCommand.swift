@@ -94,7 +94,8 @@ struct AuditListCommand: ParsableCommand {
 
   @Option(
     name: [.customShort("n"), .long], parsing: .unconditional,
-    help: ArgumentHelp("Print this many of the last entries, and counts as new as these.", valueName: "count"))
+    help: ArgumentHelp(
+      "Print this many of the last entries, and the counts that are no older than these entries.", valueName: "count"))
   var last: Int?
 
   @Flag(name: .shortAndLong, help: "Continue with what happens from now on, until interrupted.")

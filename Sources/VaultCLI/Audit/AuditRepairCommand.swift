@@ -9,7 +9,7 @@ struct AuditRepairCommand: ParsableCommand {
     commandName: "repair",
     abstract: "Set aside entries that an earlier version's rekey left unreadable.",
     discussion: """
-      A rekey of an earlier version could leave entries sealed to the keys that it replaced. `vault verify` and the \
+      A rekey by an earlier version could leave entries sealed to the keys that it replaced. `vault verify` and the \
       unlock name them, and nothing is written to the store until they are set aside. The command asks for your \
       presence. The rows of these entries stay in the store, and an entry records their numbers and times. Nothing \
       else that is wrong with a log is repaired: if anything else is wrong, nothing is changed.

@@ -34,7 +34,8 @@ struct DepositCommand: SecretTaking {
 
   @Option(
     help: ArgumentHelp(
-      "When the item is served: \(AccessClass.allCases.map(\.name).joined(separator: ", ")).", valueName: "class"),
+      "The states in which the item is served: "
+        + "\(AccessClass.allCases.map(\.name).joined(separator: ", ")).", valueName: "class"),
     completion: .list(AccessClass.allCases.map(\.name)), transform: Words.accessible)
   var accessible: String?
 

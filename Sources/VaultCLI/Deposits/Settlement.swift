@@ -62,7 +62,8 @@ struct Settlement: ParsableArguments {
     let verb = accept ? "accept" : "drop"
     let what = Counted.text(deposits.count, "deposit")
     let these = deposits.count == 1 ? "it" : "these \(what)"
-    let question = accept ? "Store \(these) as if you had set it?" : "Delete \(these) for good?"
+    let them = deposits.count == 1 ? "it" : "them"
+    let question = accept ? "Store \(these) as if you had set \(them)?" : "Delete \(these) for good?"
     try Confirmation(
       consequence: "this would \(verb) \(what)", question: question, facts: deposits.map(\.sentence)
     ).ask()

@@ -48,12 +48,12 @@ extension Diagnosis {
     case .hidden(let code):
       return .warn(check, "\(path) cannot be examined: \(Output.describe(code))", fix: "run this as its owner")
     case .there(let found, let user, let bits, _):
+      let what = kind == .directory ? "folder" : "\(kind)"
       guard found != .link else {
-        let what = kind == .directory ? "folder" : "\(kind)"
         return .fail(check, "\(path) is a symbolic link", fix: "put the \(what) itself there")
       }
       guard found == kind else {
-        return .fail(check, "\(path) is not a \(kind == .directory ? "directory" : "\(kind)")", fix: "move it away")
+        return .fail(check, "\(path) is not a \(what)", fix: "move it away")
       }
       guard user == owner else {
         return .fail(check, "\(path) belongs to uid \(user), not \(owner)", fix: "move it away, or chown it")

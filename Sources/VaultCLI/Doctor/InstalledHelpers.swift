@@ -37,7 +37,7 @@ enum InstalledHelpers {
     if isOfDaemon, hasDaemon, program == nil {
       diagnoses.append(
         .warn(
-          "helpers", "vaultd is neither beside vault nor in PATH, so none starts after the daemon that runs",
+          "helpers", "vaultd is neither beside vault nor in PATH, so no daemon can start once the running one ends",
           fix: "install all programs of vault together"))
     }
     diagnoses += missing(ofDaemon, beside: program.flatMap(directory), "vaultd")

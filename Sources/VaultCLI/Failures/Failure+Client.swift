@@ -30,10 +30,10 @@ extension Failure {
         .configuration, "\(Printable.text("\(error)")), so there is no place for the socket", SocketPath.remedy)
     case .foreignFolder(let folder): self.init(foreign: folder)
     case .impossibleSocket(_, let remedy): self.init(.configuration, Printable.text("\(error)"), remedy)
-    case .notUTF8: self.init(.configuration, "\(error)", "set another")
+    case .notUTF8: self.init(.configuration, "\(error)", "set it to another value")
     case .unsafeSocket(let reason):
       self.init(
-        .denied, "the socket is not to be trusted: \(Printable.text(reason))",
+        .denied, "the socket cannot be trusted: \(Printable.text(reason))",
         "correct that, or give another with --socket"
       )
     case .noDaemon(let path):

@@ -95,7 +95,7 @@ struct Mistake {
       !TypedWords(typed[..<place]).operands.isEmpty
     else { return nil }
     return Failure(
-      .usage, "the program and its options stand behind --", "write -- before the program; see \(help)")
+      .usage, "the program and its options come after --", "write -- before the program; see \(help)")
   }
 
   /// The options with which rm(1) and cp(1) take folders.
@@ -138,7 +138,7 @@ struct Mistake {
     guard !name.hasPrefix("--"), name.utf8.count > 2, nearestOptions(name).isEmpty, !words.shape.operands.isEmpty else {
       return ""
     }
-    return "a name that begins with a dash stands behind --; "
+    return "a name that begins with a dash comes after --; "
   }
 
   /// The commands that have an option of that name.

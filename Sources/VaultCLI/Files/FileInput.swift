@@ -42,7 +42,7 @@ enum FileInput {
   }
 
   private static func cannotOpen(_ path: String, _ code: Int32) -> Failure {
-    if path.isEmpty { return Failure(.usage, "`` is no name of a file", "name one") }
+    if path.isEmpty { return Failure(.usage, "`` is not a file name", "name one") }
     return Failure(.io, "cannot open \(path): \(Output.describe(code))")
   }
 

@@ -17,7 +17,7 @@ enum CarriedForm {
     switch self {
     case .line: OneLine.holds(bytes) ? nil : "holds a line break, a carriage return or a NUL"
     case .textLine: CarriedForm.line.obstacle(in: bytes) ?? CarriedForm.text.obstacle(in: bytes)
-    case .text: bytes.isText ? nil : "is no text"
+    case .text: bytes.isText ? nil : "is not text"
     }
   }
 

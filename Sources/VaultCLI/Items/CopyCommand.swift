@@ -80,6 +80,6 @@ struct CopyCommand: ParsableCommand {
     guard try list.exists(session), try !copy.isThere(session) else { return }
     Output.note(
       "the copy has no list of revoked tokens, and accepts those of \(Printable.quoted(list.name)); copy the list to "
-        + "\(Printable.quoted(copy.name)), too")
+        + "\(Printable.quoted(copy.name)) too")
   }
 }

@@ -10,9 +10,9 @@ struct MoveCommand: ParsableCommand {
     abstract: "Rename an item, or move all items of a folder; their versions and attributes stay.",
     discussion: """
       If others have grants for the present name or the new one, the command shows who gains and who loses the item, \
-      and asks. The list of the revoked tokens of an item goes along. Names that end with a slash are folders. For a \
-      folder the command shows how many items it moves, and asks; if an item already has one of the new names, nothing \
-      is moved. To resume an interrupted move, give the command again.
+      and asks. The list of the revoked tokens of an item moves with it. Names that end with a slash are folders. \
+      For a folder the command shows how many items it moves, and asks; if an item already has one of the new names, \
+      nothing is moved. To resume an interrupted move, give the command again.
       """)
 
   @Argument(

@@ -123,7 +123,7 @@ struct RemoveCommand: ParsableCommand {
       throw Failure(
         .invalid,
         "\(Printable.quoted(list.name)) is the list of the revoked tokens of \(Printable.quoted(list.owner)), which "
-          + "would accept them again; nothing was deleted", "add --force to delete it all the same")
+          + "would accept them again; nothing was deleted", "add --force to delete it anyway")
     }
   }
 

@@ -26,7 +26,7 @@ struct ShowCommand: ParsableCommand {
       let type = item.keyType.map { ", \($0)" + (item.keyBits.map { " of \($0) bits" } ?? "") }
       rows.append(("use", use + (type ?? "")))
     }
-    if item.neverRead == true { rows.append(("read", "never, by anybody: it is used alone")) }
+    if item.neverRead == true { rows.append(("read", "never, by anybody: it is only used")) }
     if let code = item.code { rows += self.rows(code) }
     rows += item.attributes.sorted { $0.key < $1.key }.map { ("attr \($0.key)", $0.value) }
     if let keyring = item.keyring { rows += self.rows(keyring) }

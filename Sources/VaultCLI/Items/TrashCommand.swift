@@ -165,7 +165,7 @@ struct TrashEmptyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "empty",
     abstract: "Delete everything in the trash for good.",
-    discussion: "What is deleted after the question was asked stays in the trash.")
+    discussion: "Items that are deleted after the question stay in the trash.")
 
   @Flag(help: "Do not ask.")
   var yes = false

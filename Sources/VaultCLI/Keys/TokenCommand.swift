@@ -149,7 +149,7 @@ struct TokenRevokeCommand: ParsableCommand {
     abstract: "Revoke tokens.",
     discussion: """
       Revokes one token by its number (its claim `jti`), or all tokens that were made for a subject so far; the \
-      command then ends with the present second, which is the last one whose tokens do not count. The list is the \
+      command then waits until the present second is over, because tokens made within it do not count. The list is the \
       item NAME.revoked, a note in JSON for programs that check tokens elsewhere; `vault watch NAME.revoked` tells \
       them of changes, and `vault receipts NAME.revoked` prints which of them have it.
       """)

@@ -121,9 +121,9 @@ struct DesktopFiles {
     Type=exec
     ExecStart=\(command)
     ExecReload=/bin/kill -HUP $MAINPID
-    # Programs whose prompts wait call nobody when the daemon was killed.
+    # Programs that wait for a prompt make no call that would start a daemon again after it was killed.
     Restart=on-failure
-    # Another daemon, or the settings, keep it from this session, and starting it again changes neither.
+    # Another daemon or the settings keep the daemon from serving this session. A restart would change neither.
     RestartPreventExitStatus=69 73 78
     UMask=0077
     LimitCORE=0

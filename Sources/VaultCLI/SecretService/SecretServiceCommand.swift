@@ -6,7 +6,7 @@ internal import VaultWire
 struct SecretServiceCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "secret-service",
-    abstract: "Have programs of the desktop keep their keys in this vault.",
+    abstract: "Have desktop programs keep their keys in this vault.",
     discussion: """
       Programs that keep their keys in GNOME Keyring or in another Secret Service then find this vault instead, and \
       need no change. See vault-secret-service(7).

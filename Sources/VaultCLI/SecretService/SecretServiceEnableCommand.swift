@@ -246,7 +246,7 @@ struct SecretServiceEnableCommand: ParsableCommand {
   /// Reports whether programs find this vault now, and throws if they do not.
   private func check(_ standing: Wire.SecretServiceReply) throws(Failure) {
     if standing.owner?.own == true {
-      if !globals.json, Keyboard.isAttended { Output.note("programs of the desktop find their keys in this vault now") }
+      if !globals.json, Keyboard.isAttended { Output.note("desktop programs find their keys in this vault now") }
       return
     }
     if let owner = standing.owner {

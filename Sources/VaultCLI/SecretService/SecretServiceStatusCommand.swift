@@ -6,7 +6,7 @@ internal import VaultWire
 struct SecretServiceStatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Print whether programs of the desktop find this vault, and what is missing for that.",
+    abstract: "Print whether desktop programs find this vault, and what is missing for that.",
     discussion: """
       Never starts a daemon. The exit code is 65 if the settings turn the Secret Service on and programs do not find \
       it, which the lines `missing` describe.

@@ -9,7 +9,7 @@ struct LockCommand: ParsableCommand {
     commandName: "lock",
     abstract: "Wipe the keys from the daemon's memory.",
     discussion: """
-      If no daemon of yours runs, nothing is open, so this is not an error. A daemon that serves it at another \
+      If no daemon of yours runs, nothing is open, so this is not an error. A daemon that serves the vault at another \
       socket, or that cannot be reached because XDG_RUNTIME_DIR is missing, is told to lock by a signal.
       """)
 
@@ -71,7 +71,7 @@ struct LockCommand: ParsableCommand {
       } catch {
         defer { standing.take()?.callOff() }
         if case .unsafeSocket(let reason)? = error as? ClientError, !isNamed, !isSystem {
-          let place = StoreHolder.Place.none("its place is not to be trusted: \(Printable.text(reason))")
+          let place = StoreHolder.Place.none("its place cannot be trusted: \(Printable.text(reason))")
           return try Self.lockElsewhere(than: place, isSystem: false)
         }
         guard let error = error as? ClientError, Self.isAbsence(error) else { throw error }

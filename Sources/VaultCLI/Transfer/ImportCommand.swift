@@ -11,7 +11,7 @@ struct ImportCommand: ParsableCommand {
       With --from secret-service the command copies every collection of the keyring that runs on the session bus, \
       which may ask for its password. It shows what it will copy, and asks. Nothing in the vault is overwritten: an \
       item with the same attributes but another secret is stored beside the one that is there. A second import of the \
-      same items copies nothing, and one that was interrupted goes on. See vault-secret-service(7).
+      same items copies nothing, and an interrupted import continues. See vault-secret-service(7).
 
       Items of other programs come in through `vault set --batch`.
       """)

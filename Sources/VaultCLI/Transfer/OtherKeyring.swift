@@ -126,7 +126,8 @@ final class OtherKeyring {
   }
 
   static let wrong = Failure(
-    .software, "\(program) gave an answer that makes no sense", "install it from the package that this vault is from")
+    .software, "\(program) gave an answer that makes no sense",
+    "install it from the package that this vault comes from")
 
   private func failure(_ failure: ProviderFailure) -> Failure {
     let reason = Printable.text(failure.reason)
@@ -184,5 +185,5 @@ final class OtherKeyring {
 
   private static let ended = Failure(.unavailable, "\(program) has ended, or lost the bus", again)
 
-  private static let again = "run the same command again; it goes on where this one ended"
+  private static let again = "run the same command again; it continues where this run ended"
 }

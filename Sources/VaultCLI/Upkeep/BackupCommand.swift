@@ -16,7 +16,7 @@ struct BackupCommand: SecretTaking {
       then the exit code is 65; it is 75 if nobody gives a password, so that only its length could be checked.
       """)
 
-  @Flag(help: "Check an existing backup: ask for a password of it, read it to its end, and write nothing.")
+  @Flag(help: "Check an existing backup: ask for one of its passwords, read it to its end, and write nothing.")
   var check = false
 
   @Flag(help: "Check with a recovery code instead of a password.")

@@ -49,7 +49,7 @@ struct ReloadCommand: ParsableCommand {
       return Failure(
         .configuration, "no daemon is running, and none starts: \(Printable.text(Failure.reason(of: problem)))")
     }
-    return Failure(.unavailable, "no daemon is running", "one that starts reads the settings")
+    return Failure(.unavailable, "no daemon is running", "a daemon reads the settings when it starts")
   }
 
   static func lines(_ change: Wire.ReloadReply) -> [String] {

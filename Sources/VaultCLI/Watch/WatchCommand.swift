@@ -55,7 +55,7 @@ struct WatchCommand: ParsableCommand {
   private func write(_ event: Vault.Event) throws(Failure) {
     if globals.json { return try Output.json(event) }
     if items.isEmpty || event.missed != true { try Output.line(WatchCommand.line(event)) }
-    if event.missed == true { try Output.line("\(LocalTime.text(event.time)) missed what was before") }
+    if event.missed == true { try Output.line("\(LocalTime.text(event.time)) earlier events were missed") }
   }
 
   static func line(_ event: Vault.Event) -> String {

@@ -114,8 +114,9 @@ final class Watcher {
       queue.putBack(told)
       let seconds = pause.failed()
       retry = isNew ? nil : Moment.now() + seconds * 1000
+      let what = end.map { "ended with \($0.text)" } ?? "could not be started"
       let again = isNew ? "now, because of changes meanwhile" : "in \(seconds) s"
-      Output.note("the command ended with \(end?.text ?? "no start"); it runs again \(again)", .none)
+      Output.note("the command \(what); it runs again \(again)", .none)
     }
     told = []
     receipts.add(.ended(end), of: versions)

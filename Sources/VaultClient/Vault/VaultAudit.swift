@@ -64,7 +64,7 @@ extension Vault {
     return last
   }
 
-  /// Sets aside the entries that a rekey of an earlier version left unreadable. Returns their numbers and times; empty
+  /// Sets aside the entries that a rekey by an earlier version left unreadable. Returns their numbers and times; empty
   /// when there are none. Presence must be proved before this call.
   public func repairAudit() throws(ClientError) -> [Wire.AuditAside] {
     try call(.repairAudit, again: true, Wire.Empty()).decode(Wire.RepairAuditReply.self).aside

@@ -84,7 +84,9 @@ public struct RecoveryCode: ~Copyable, Sendable {
       switch text.byte(index) {
       case UInt8(ascii: "-"), UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"): continue
       case let character:
-        guard let symbol = symbol(character) else { throw .malformed("recovery code has a sign that is no symbol") }
+        guard let symbol = symbol(character) else {
+          throw .malformed("recovery code has a character that is not allowed")
+        }
         guard count < symbolCount else { throw .malformed("recovery code is too long") }
         symbols.set(symbol, at: count)
         count += 1

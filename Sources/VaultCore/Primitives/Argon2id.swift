@@ -39,7 +39,7 @@ public struct Argon2id {
       guard memory >= Self.floor.memory else { throw .limits("Argon2id memory is below 19 MiB") }
       guard memory <= Self.ceiling.memory else { throw .limits("Argon2id memory is above 1 GiB") }
       guard memory % 1024 == 0 else { throw .limits("Argon2id memory is not a multiple of 1024 bytes") }
-      guard passes >= Self.floor.passes else { throw .limits("Argon2id makes less than 2 passes") }
+      guard passes >= Self.floor.passes else { throw .limits("Argon2id makes fewer than 2 passes") }
       guard passes <= Self.ceiling.passes else { throw .limits("Argon2id makes more than 20 passes") }
     }
 

@@ -46,7 +46,8 @@ final class LockTriggers {
   private var sleepWarning: VaultWarning? {
     func warning(_ text: String, _ advice: String) -> VaultWarning { VaultWarning(.sleep, text, advice) }
     let consequence =
-      "a suspend is noticed only when the machine resumes" + (isSystem ? "" : ", the lock of a session not at all")
+      "a suspend is noticed only when the machine resumes"
+      + (isSystem ? "" : ", and a session lock is not noticed at all")
     guard let bus = buses.system, bus.isConnected else { return warning("no system bus", consequence) }
     guard let logind, logind.isWatched else {
       let reason = logind?.doubt.map { "it is not known whether logind is on the system bus: \($0)" }

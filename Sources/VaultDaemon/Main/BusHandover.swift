@@ -35,7 +35,7 @@ struct BusHandover {
     Daemon.Failure(
       code: Daemon.Exit.configuration,
       text: "secret-service is off in \(paths.config), but the bus starts this daemon for it; "
-        + "`vault secret-service enable` turns it on, `vault secret-service disable` tells the bus to start none")
+        + "`vault secret-service enable` turns it on, `vault secret-service disable` stops the bus from starting it")
   }
 
   /// Hands the bus over; false if no other daemon listens.
@@ -65,7 +65,8 @@ struct BusHandover {
   private func hand(over connected: Int32) throws(Daemon.Failure) {
     guard BusAddress.owner(of: connected) == geteuid() else { throw failure("belongs to another user") }
     guard let address = address?.text.split(separator: ";").first else {
-      throw failure("cannot be told the bus, because DBUS_SESSION_BUS_ADDRESS is not a Unix socket")
+      throw failure(
+        "cannot be told the address of the bus, because DBUS_SESSION_BUS_ADDRESS does not name a Unix socket")
     }
     var writer = JSONWriter()
     writer.call(.joinBus) { Wire.JoinBusParameters(address: String(address)).write(to: &$0) }

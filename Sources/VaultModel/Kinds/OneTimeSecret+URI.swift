@@ -171,7 +171,7 @@ extension OneTimeSecret {
       if case .counter = factor { (factor, counter) = (.counter(number), range) }
     case .encoder:
       guard Self.isValue(Self.steam, uri, range) else {
-        throw ValueError(reason: "the otpauth URI's encoder is 'steam', or it has none")
+        throw ValueError(reason: "the otpauth URI's only encoder is 'steam'")
       }
       guard case .time = factor else { throw ValueError(reason: "Steam's codes are based on time, not on a counter") }
       alphabet = .steam

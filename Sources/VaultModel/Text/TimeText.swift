@@ -12,7 +12,7 @@ public enum TimeText: Hashable, Sendable {
   /// The advice that lists the forms of a duration.
   public static let durations = "write a duration such as 90s, 15m, 12h, 30d, 6mo or 1y"
   /// The reason that a duration of 0 is refused.
-  private static let zero = "that is no time at all: give a second or more"
+  private static let zero = "a duration of 0 is not allowed: give a second or more"
   /// The advice that lists the forms of a duration and of a time.
   public static let forms =
     "write a duration such as 12h or 30d, a date such as 2030-01-31, or a Unix time such as @1893456000"

@@ -45,7 +45,9 @@ extension Access {
   func denial(of name: ItemName, for caller: Caller, _ said: Said) -> Refusal? {
     guard said.purpose?.isEmpty == false, let subject = subject(of: caller) else { return nil }
     let target = RequestTarget(subject, name)
-    if book.denies(target) { return .denied("an administrator has denied this for good, and nobody is asked again") }
+    if book.denies(target) {
+      return .denied("an administrator has denied this permanently, so nobody will be asked again")
+    }
     guard let seconds = requests.cooling(target, now: vault.clock.boot()) else { return nil }
     let minutes = (seconds + 59) / 60
     return .denied("an administrator has denied this; it may be requested again in \(Seconds.format(minutes * 60))")
@@ -195,7 +197,7 @@ extension Access {
   ) throws(Refusal) {
     let name = request.target.name
     guard let pattern = try? ItemPattern(name.text), pattern.isExact || stands(forAllOfCollection: name) else {
-      throw .invalidGrant("the name has a * or a ? in it, so a grant for it would be one for other items, too")
+      throw .invalidGrant("the name has a * or a ? in it, so a grant for it would also cover other items")
     }
     let now = vault.newestTime
     // The end is stored in all classes, so it is counted from a time that no weaker class has set.

@@ -138,7 +138,7 @@ package enum Refusal: Error, Equatable {
       Obstacle("too soon after the last attempt, wait \((milliseconds + 999) / 1000) s")
     case .tooManyTries: Obstacle("too many tries")
     case .outOfMemory: Obstacle("there was not enough memory to check it")
-    default: Obstacle("that did not work")
+    default: Obstacle("the attempt failed")
     }
   }
 }

@@ -225,7 +225,7 @@ extension Items {
     }
   }
 
-  package static func detail(ofRestoring number: Int) -> String { "version \(number) again" }
+  package static func detail(ofRestoring number: Int) -> String { "version \(number) restored" }
 
   private func bringBack(
     _ number: Int, of name: ItemName, _ long: LongChange?, _ caller: Caller, _ entry: Audit.Entry

@@ -328,7 +328,7 @@ extension Items {
   private func use(of change: ItemChange, _ keychain: Keychain) throws(VaultError) -> KeyUse {
     if let use = change.use ?? change.kind?.use { return use }
     if change.update, let use = try? keychain.item(named: change.name).use { return use }
-    throw .invalidValue("say what the key is for (its use)")
+    throw .invalidValue("give the use of the key")
   }
 
   /// The use of the key that a change asks to generate, if the key may be stored.

@@ -54,9 +54,9 @@ extension Items {
     }
     for one in taken { announce(one) }
     for number in missing {
-      let text = "deposit \(number)"
-      vault.audit.record(.deposit, .failed, nil, item: text, detail: "is gone: somebody has taken it out of the store")
-      vault.log.error("\(text) is gone: somebody has taken it out of the store")
+      let (text, detail) = ("deposit \(number)", "is missing: somebody has removed it from the store")
+      vault.audit.record(.deposit, .failed, nil, item: text, detail: detail)
+      vault.log.error("\(text) \(detail)")
     }
     let stored = taken.count { $0.outcome == .ok }
     return (stored, taken.count - stored)

@@ -247,7 +247,7 @@ package final class Items {
     let to = try Self.revocationList(of: new)
     course.side = .source
     do throws(Refusal) { try checkMove(from, to: to, for: caller, Audit.Course()) } catch .denied {
-      throw .denied("its list of revoked tokens goes along, and you may not move that")
+      throw .denied("its list of revoked tokens moves with it, and you may not move that list")
     }
     if identity(of: to) != nil { throw .alreadyExists(to.text) }
     return (from, to, id)

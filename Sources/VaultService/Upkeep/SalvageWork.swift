@@ -78,7 +78,7 @@ package final class SalvageWork: SecretHolder, Runner.Work {
     let result = salvage.result
     salvage.forgetNames()
     self.reader = nil
-    vault.log.info("\(result.saved) items were salvaged, and \(result.losses.count + result.omitted) things are lost")
+    vault.log.info("\(result.saved) items were salvaged, and \(result.losses.count + result.omitted) losses were found")
     reader.end(.success(Result(saved: result.saved, losses: result.losses, omitted: result.omitted)))
   }
 

@@ -110,7 +110,7 @@ extension Upkeep {
   }
 
   /// The detail of the entry for a backup that was begun but that the caller did not receive completely.
-  private static let undelivered = "not received whole"
+  private static let undelivered = "not received completely"
 
   /// - Parameter failed: called if the caller has not received all of the backup.
   private func run(_ work: TransferWork<Bool>, _ begun: Begun, _ isOfSalvage: Bool, failed: @escaping () -> Void) {

@@ -46,7 +46,7 @@ extension Upkeep {
       let (were, them) = one.count == 1 ? ("was", "it") : ("were", "them")
       vault.log.warning(
         "\(Counted.text(one.count, "entry")) of the audit log, from \(one.entries.lowerBound) on, \(were) set aside: "
-          + "a rekey of an earlier version left \(them) sealed to the old keys")
+          + "a rekey by an earlier version left \(them) sealed to the old keys")
     }
     return remains.map {
       SetAside(first: $0.entries.lowerBound, last: $0.entries.upperBound, since: $0.times.since, until: $0.times.until)

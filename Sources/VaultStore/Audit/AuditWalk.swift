@@ -342,7 +342,7 @@ public final class AuditWalk {
   }
 
   func addNoted(_ entry: Int64) {
-    add(nil, nil, "what was noted elsewhere of entry \(entry) is not what is there")
+    add(nil, nil, "the link noted elsewhere for entry \(entry) does not match the log")
   }
 
   func add(_ first: Int64?, _ last: Int64?, _ text: String, isRange: Bool = false) {

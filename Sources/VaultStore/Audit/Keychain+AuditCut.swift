@@ -162,7 +162,7 @@ extension Keychain {
           try AEAD.open(bytes, key: key, associatedData: place)
         }
         return try opened.withBytes { (bytes: RawSpan) throws(CryptoError) in try AuditUsage(decoding: bytes) }
-      } catch { throw .corrupt("the record of the audit log's used parts cannot be read") }
+      } catch { throw .corrupt("the record of who uses the audit log's space cannot be read") }
     }
   }
 

@@ -40,7 +40,7 @@ extension Keychain {
   public var auditNote: String? {
     guard opensWithBootKey, let (first, last) = bound.unvouchedAudit else { return nil }
     let (entries, were) = first == last ? ("entry \(first)", "it was") : ("entries \(first) to \(last)", "they were")
-    return "nobody vouches for \(entries): \(were) written without the boot key, which is there"
+    return "nobody vouches for \(entries): \(were) written without the boot key, although there is one"
   }
 
   /// A walk over the whole log.

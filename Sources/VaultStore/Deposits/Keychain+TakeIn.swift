@@ -269,7 +269,7 @@ extension Keychain {
       guard let row = try database.deposit(number), row.state == .kept else { return nil }
       // A box takes two places, one for the deposit and one for the box's own identity.
       guard try knownDeposits().remembered.count + 2 <= Self.mostSeen + Self.mostDeposits else {
-        throw .invalidValue("more was settled within 30 days than the vault remembers")
+        throw .invalidValue("more deposits were settled within 30 days than the vault can remember")
       }
       let author = row.obstacle?.isAuthentic == true ? open(row, Scratch(), Scratch())?.record.depositor.author : nil
       return try write { () throws(VaultError) in

@@ -41,7 +41,7 @@ extension Keychain {
     let accessible = item.policy.accessible
     guard isVouchedFor[accessible] || expires <= now else {
       throw .corrupt(
-        "whether the item has expired cannot be told: the class record of \(accessible.name) cannot be read")
+        "cannot tell whether the item has expired: the class record of \(accessible.name) cannot be read")
     }
     return expires <= effective(now, accessible)
   }

@@ -39,7 +39,7 @@ final class Database {
       lock = try StoreLock.take(in: directory, creating: true)
       guard try DatabaseHeader.check(Self.fileName, log: Self.logName, in: directory) else { throw .noVault }
     }
-    guard let lock else { throw .storage("vault.lock disappears") }
+    guard let lock else { throw .storage("vault.lock is gone") }
     self.path = directory.path
     self.lock = lock
     connection = try Self.connect(Self.fileName, directory, lock)
@@ -110,7 +110,7 @@ final class Database {
   /// Takes the lock of a directory for a new database, which is at first built under another name.
   static func lockForNew(in directory: borrowing StoreDirectory) throws(VaultError) -> StoreLock {
     if directory.contains(fileName) { throw .vaultExists }
-    guard let lock = try StoreLock.take(in: directory, creating: true) else { throw .storage("vault.lock disappears") }
+    guard let lock = try StoreLock.take(in: directory, creating: true) else { throw .storage("vault.lock is gone") }
     try removeUnfinished(in: directory)
     return lock
   }
@@ -169,7 +169,7 @@ final class Database {
   /// Opens a new database that was copied as a whole from another one.
   static func openCopy(in directory: borrowing StoreDirectory, _ lock: StoreLock) throws(VaultError) -> Database {
     guard try DatabaseHeader.check(newName, log: newName + "-wal", in: directory) else {
-      throw .storage("vault.db.new disappears")
+      throw .storage("vault.db.new is gone")
     }
     let database = try Database(try connect(newName, directory, lock), path: directory.path, lock: lock)
     database.trust()

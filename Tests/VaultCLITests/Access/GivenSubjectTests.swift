@@ -86,7 +86,7 @@ import VaultTesting
     }
     #expect(try outcome() == "hunter2")
     // Without a grant for the item itself, the program is confined and gets nothing.
-    try change("grant", "\(user),exe:\(link)", "other", expecting: "its processes have their grants alone")
+    try change("grant", "\(user),exe:\(link)", "other", expecting: "its processes have only their grants")
     #expect(try outcome() != "hunter2")
     #expect(try sandbox.run("can", "\(user),exe:\(link)", "get", "web").status == 77)
     try change("grant", "\(user),exe:\(link)", "web", expecting: "without links")

@@ -91,7 +91,7 @@ import VaultWire
     for command in ["get", "set", "show"] {
       let outcome = try sandbox.run(command, "-dash")
       #expect(outcome.status == 64 && outcome.output.isEmpty)
-      #expect(outcome.errors.contains("a name that begins with a dash stands behind --"))
+      #expect(outcome.errors.contains("a name that begins with a dash comes after --"))
     }
     #expect(try sandbox.run("import").errors.contains("`vault help import`"))
     #expect(try sandbox.must(["help", "import"]).contains("`vault set --batch`"))

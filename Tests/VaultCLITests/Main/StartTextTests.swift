@@ -37,7 +37,8 @@ import VaultTesting
       let vault = Sandbox.path(of: "vault")
       let outcome = try shell("\(name)=\"$HOME\"$'/\\xff' exec \(vault) \(command)", sandbox)
       #expect(outcome.status == 78 && outcome.output.isEmpty, "\(outcome)")
-      #expect(outcome.errors == "vault: \(name) is not UTF-8, so it is not accepted as a path; set another\n")
+      #expect(
+        outcome.errors == "vault: \(name) is not UTF-8, so it is not accepted as a path; set it to another value\n")
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.home) == [])
   }
@@ -67,7 +68,8 @@ import VaultTesting
     defer { sandbox.close() }
     let outcome = try shell("\(name)=\"$HOME\"$'/\\xff' exec \(Sandbox.path(of: "vaultd"))", sandbox)
     #expect(outcome.status == 78 && outcome.output.isEmpty, "\(outcome)")
-    #expect(outcome.errors == "vaultd: \(name) is not UTF-8, so it is not accepted as a path; set another\n")
+    #expect(
+      outcome.errors == "vaultd: \(name) is not UTF-8, so it is not accepted as a path; set it to another value\n")
     #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.home) == [])
   }
 }

@@ -102,7 +102,7 @@ private let login = #"o "/org/freedesktop/secrets/collection/login""#
     let stand = try SessionStand()
     try stand.sandbox.startDaemon()
     try stand.makeVault()
-    #expect(try stand.sandbox.must(["status"]).contains("no session bus, so programs of the desktop do not find this"))
+    #expect(try stand.sandbox.must(["status"]).contains("no session bus, so desktop programs do not find this"))
     let daemon = try #require(stand.sandbox.daemonPid)
     #expect(try stand.readAlias() == login)
     #expect(try stand.owner() == daemon)
@@ -130,7 +130,7 @@ private let login = #"o "/org/freedesktop/secrets/collection/login""#
     try stand.sandbox.stopDaemon()
     try stand.sandbox.configure("hide-names = true\n\(SecretServiceStand.settings)idel = 5m\n")
     #expect(try stand.readAlias() == login)
-    let words = "the vault stays locked until the file of its settings is right"
+    let words = "the vault stays locked until its settings file is corrected"
     #expect(stand.log.contains(words))
     #expect(try stand.sandbox.must(["status"]).contains(words))
     func unlock() throws -> Outcome {

@@ -86,14 +86,14 @@ import VaultTesting
     let terminal = try Terminal(sandbox, ["set", "x"])
     try terminal.expect("Value of `x`: ")
     terminal.type("hun\u{1B}[Dter2")
-    try terminal.expect("vault: a key that is no letter was typed, such as an arrow key\r\n")
+    try terminal.expect("vault: a key that types no character was pressed, such as an arrow key\r\n")
     for question in ["Value of `x`: ", "Again: "] {
       try terminal.expect(question)
       terminal.type("hunter2")
     }
     #expect(try terminal.wait() == 0)
     #expect(try sandbox.must(["get", "x"]) == "hunter2")
-    let last = "vault: three times a key that is no letter was typed, such as an arrow key; start again"
+    let last = "vault: a key that types no character was pressed three times, such as an arrow key; start again"
     try expectEnd(sandbox, ["set", "y"], "Value of `y`: ", typing: "\u{1B}[A", last)
   }
 
@@ -106,7 +106,7 @@ import VaultTesting
     let question = command == "get" ? "Vault password (asked by: vault get web): " : "Vault password: "
     try terminal.expect(question)
     terminal.type("\(password)\u{1B}[D")
-    try terminal.expect("vault: a key that is no letter was typed, such as an arrow key\r\n")
+    try terminal.expect("vault: a key that types no character was pressed, such as an arrow key\r\n")
     try terminal.expect(question)
     // Control-W deletes the word that was mistyped.
     let words = password.split(separator: " ")
@@ -115,7 +115,7 @@ import VaultTesting
     #expect(try terminal.wait() == 0)
     #expect(!terminal.screen.contains("wrong"))
     try sandbox.must(["lock"])
-    let last = "vault: three times a key that is no letter was typed, such as an arrow key; start again"
+    let last = "vault: a key that types no character was pressed three times, such as an arrow key; start again"
     try expectEnd(sandbox, ["unlock"], "Vault password: ", typing: "\u{1B}[A", last)
   }
 

@@ -154,7 +154,7 @@ import VaultTesting
       try sandbox.startDaemon()
       try terminal.expect(#""missed":true"#)
       try terminal.expect("done")
-      try printing.expect("missed what was before")
+      try printing.expect("earlier events were missed")
     }
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
     try set(sandbox)

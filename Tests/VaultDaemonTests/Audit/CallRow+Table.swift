@@ -71,7 +71,7 @@ extension CallRow {
       administrative(
         method,
         #"{"items":[{"source":"/x","label":"","content_type":"","attributes":[],"value":"x"}],"trial":true}"#,
-        ["use ok 1 item of another keyring compared"])
+        ["use ok compared 1 item of another keyring"])
     case .export: administrative(method, #"{"to":"x","items":2}"#, ["export ok 2 items to x"])
     case .deposit:
       CallRow(#"{"name":"b","value":"x"}"#, ["deposit ok b: version 1"], denied: ["deposit denied b"])

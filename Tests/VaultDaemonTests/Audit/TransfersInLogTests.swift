@@ -57,9 +57,9 @@ import VaultTesting
       try #require(try client.call("Backup", upgrade: true).error == nil)
       #expect(try client.receive(count: 4) != nil)
     }
-    #expect(try told(sandbox, "backup", count: 2) == ["ok", "failed not received whole"])
+    #expect(try told(sandbox, "backup", count: 2) == ["ok", "failed not received completely"])
     #expect(try sandbox.client().backup().last.error == nil)
-    #expect(try told(sandbox, "backup") == ["ok", "failed not received whole", "ok"])
+    #expect(try told(sandbox, "backup") == ["ok", "failed not received completely", "ok"])
   }
 
   @Test("has its beginning and its result in the log if a backup is checked, whole or cut short") func check() throws {

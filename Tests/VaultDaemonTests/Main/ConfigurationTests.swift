@@ -137,10 +137,10 @@ import VaultTesting
       ("keyring-bus-name = secrets", 1, "keyring-bus-name is a bus name such as org.freedesktop.secrets"),
       ("max-connections = 0", 1, "max-connections is from 4 to 32768"),
       ("max-requests-per-second = -1", 1, "max-requests-per-second is from 10 to 10000000"),
-      ("trash = 30", 1, "trash: 30 is seconds; give it a unit, as in 30d, or say 30s if so short a time is meant"),
+      ("trash = 30", 1, "trash: 30 is seconds; give it a unit, as in 30d, or write 30s if you mean so short a time"),
       (
         "audit-age = 3599", 1,
-        "audit-age: 3599 is seconds; give it a unit, as in 30d, or say 3599s if so short a time is meant"
+        "audit-age: 3599 is seconds; give it a unit, as in 30d, or write 3599s if you mean so short a time"
       ),
       ("idle = 0s", 1, "idle is a second or more, or off"),
       ("idle = 5m\r\nmaximum-age = x\r\n", 2, "maximum-age is a time without blanks, such as 90s, 5m or 12h, or off"),

@@ -143,7 +143,7 @@ import VaultTesting
     let outcome = try sandbox.run("--mount", "/bin/sh", "-c", script, program: "/usr/bin/unshare")
     #expect(
       outcome.output.split(separator: "\n")
-        == ["MESSAGE=settings read again", "PRIORITY=6", "SYSLOG_IDENTIFIER=vaultd"], "\(outcome)")
+        == ["MESSAGE=settings reloaded", "PRIORITY=6", "SYSLOG_IDENTIFIER=vaultd"], "\(outcome)")
     #expect(outcome.errors.isEmpty)
   }
 }

@@ -126,7 +126,7 @@ import VaultTesting
       try sandbox.configure(device + settings)
       let before = sandbox.daemonLog.count
       try sandbox.signalDaemon(SIGHUP)
-      while !sandbox.daemonLog.dropFirst(before).contains("settings read again") {
+      while !sandbox.daemonLog.dropFirst(before).contains("settings reloaded") {
         #expect(try sandbox.client().call("Status").error == nil)
       }
     }

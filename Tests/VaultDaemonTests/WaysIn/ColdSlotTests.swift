@@ -22,7 +22,7 @@ struct ColdSlotTests {
     try expectOpensCold(stand, "file")
     let refused = try stand.vault.addSlot("file")
     #expect(refused.reply?.error == "MethodUnavailable")
-    #expect(refused.reply?.sentence?.contains("--insecure-file does it anyway") == true)
+    #expect(refused.reply?.sentence?.contains("--insecure-file allows it") == true)
     #expect(refused.said == [])
     #expect(try keyFiles(stand).count == 1)
     // Removing the slot also removes its key.
@@ -109,7 +109,7 @@ struct ColdSlotTests {
     try vault.lock()
     #expect(try vault.unlock(typing: [vault.password]).reply?.error == nil)
     try stand.wait("the slot to be looked at") {
-      vault.sandbox.daemonLog.contains("slot 2 was changed by another program and stays void; remove it")
+      vault.sandbox.daemonLog.contains("slot 2 was changed by another program and stays unusable; remove it")
     }
     try vault.sandbox.stopDaemon()
     #expect(try record(vault) == edited)
@@ -130,7 +130,7 @@ struct ColdSlotTests {
       vault.sandbox.daemonLog.contains("slot 2 was changed by another program and is ignored; remove it"),
       "\(vault.sandbox.daemonLog)")
     #expect(
-      try vault.obstacle(to: "pam") == "first unlock since the daemon started; use your vault password")
+      try vault.obstacle(to: "pam") == "this is the first unlock since the daemon started; use your vault password")
   }
 
   private func users(_ vault: UserVault) throws -> [Int] {

@@ -21,7 +21,7 @@ struct MemorySlotTests {
 
     try vault.sandbox.stopDaemon()
     try vault.start()
-    let reason = "first unlock since the daemon started; use your vault password"
+    let reason = "this is the first unlock since the daemon started; use your vault password"
     #expect(try vault.obstacle(to: "pam") == reason)
     #expect(try vault.obstacle(to: "fingerprint") == reason)
     let forced = try vault.unlock(["method": "pam"], touching: ["finger-A"], on: stand.reader)

@@ -54,7 +54,7 @@ struct MethodsTests {
     try expect(vault, "fingerprint", "there is no fingerprint reader")
     try vault.sandbox.stopDaemon()
     try vault.start()
-    let lost = "first unlock since the daemon started; use your vault password"
+    let lost = "this is the first unlock since the daemon started; use your vault password"
     try expect(vault, "pam", lost)
     try expect(vault, "fingerprint", lost)
     _ = try vault.unlock(["method": "password"], typing: ["a wrong password"])

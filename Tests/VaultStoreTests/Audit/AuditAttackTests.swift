@@ -212,7 +212,7 @@ import VaultModel
       try keychain.openAlways(bootKey: fixture.bootKey)
       try keychain.unlock(vaultKey: fixture.vaultKey)
       #expect(try keychain.joinAudit(rows: .max) == [])
-      let note = "nobody vouches for entries 13 to 2072: they were written without the boot key, which is there"
+      let note = "nobody vouches for entries 13 to 2072: they were written without the boot key, although there is one"
       #expect(keychain.auditNote == (round == 0 ? note : nil))
       try AuditStoreTests.write(1, to: keychain)
       let walk = try Self.check(keychain)

@@ -5,7 +5,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Entries that a rekey of an earlier version left sealed to the old keys.
+/// Entries that a rekey by an earlier version left sealed to the old keys.
 @Suite("What earlier rekeys left in the audit log") struct AuditRemainsTests {
   /// The way in which the rows after the rekey were written.
   enum Following: CaseIterable {

@@ -230,7 +230,8 @@ import VaultModel
     }
     #expect(try keychain.text("boot") == "b")
     #expect(try keychain.verify().isOK)
-    let refusal = VaultError.storage("item 4 cannot be changed any more often; copy it to another name, and delete it")
+    let refusal = VaultError.storage(
+      "item 4 has been changed as often as it can be; copy it to another name, then delete it")
     #expect(throws: refusal) { try keychain.put("boot", "c", update: true) }
     #expect(!keychain.hasFailed)
     try keychain.put("copy", "b")

@@ -123,8 +123,8 @@ import VaultStore
         sql: ["DELETE FROM hashes"], saved: ["folder/a", "folder/b", "c"],
         losses: [
           "the class record of when-unlocked is lost", "the class record of after-first-unlock is lost",
-          "the class record of always is lost, so whether its items are the latest cannot be told",
-          "the hash over the slots is lost, so whether they are the latest cannot be told",
+          "the class record of always is lost, so nobody can tell whether its items are the latest",
+          "the hash over the slots is lost, so nobody can tell whether they are the latest",
         ]),
       Damage(
         sql: ["UPDATE hashes SET record = x'00' WHERE class = 3"], saved: ["folder/a", "folder/b", "c"],

@@ -210,7 +210,7 @@ import VaultModel
     do { try fixture.unlocked().put("d", accessible: .always, now: 9000) }
     try fixture.putBack(old)
     let texts = try verify(fixture).findings.map(\.text)
-    #expect(texts.contains("of the heads of class always 1 are too many in all"), "\(texts)")
+    #expect(texts.contains("class always has 1 head too many"), "\(texts)")
   }
 
   @Test("the values of another vault are noticed at each of its records")

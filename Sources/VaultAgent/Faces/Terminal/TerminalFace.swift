@@ -66,7 +66,7 @@ final class TerminalFace: Face {
           if question.kind == .secret { line.write("checking …\n") }
           return .typed(typed)
         }
-        line.write("vault: a key that is no letter was typed, such as an arrow key; type it again\n")
+        line.write("vault: a key that types no character was pressed, such as an arrow key; type the answer again\n")
       }
     case .choice:
       switch try choose("yes or no (y/n, Enter: not now): ", [["y", "yes"], ["n", "no"]], line, withdrawal) {

@@ -118,7 +118,7 @@ extension Keeper {
     if status.st_uid != geteuid() || status.st_gid != getegid() { try file.give(to: status.st_uid, status.st_gid) }
     try source.withBytes { bytes throws(Failure) in try file.write(bytes) }
     // A change that somebody else makes meanwhile must not be lost.
-    let isChanged = Failure(.retry, "it was changed itself")
+    let isChanged = Failure(.retry, "the template was changed meanwhile")
     try file.sync()
     guard templateState(known.template) == .same else { throw isChanged }
     try self.file.willExchange(template: file.partPath)

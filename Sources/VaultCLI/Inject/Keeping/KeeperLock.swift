@@ -58,7 +58,7 @@ final class KeeperLock {
     var failure = Failure(
       .io, "\(Printable.quoted(path)) cannot be locked: \(Output.describe(code))",
       isFull
-        ? "make room on its disk" : "check the folder, and remove that file unless it is another user's keeper's")
+        ? "make room on its disk" : "check the folder, and remove that file unless it belongs to another user's keeper")
     failure.isOfFullDisk = isFull
     return failure
   }

@@ -131,12 +131,12 @@ final class KeeperReport {
       }, .none)
     let template = Printable.text(template)
     if !adopts {
-      let stays = ways.overwrites ? "it is written over once an item or the template has changed" : "that stays"
+      let stays = ways.overwrites ? "it is overwritten once an item or the template has changed" : "the text stays"
       Output.note("\(stays); --adopt adopts such changes into \(template)", .none)
     } else if let obstacle {
       Output.note("\(template) has adopted none of it: \(obstacle)", .none)
     } else {
-      Output.note("\(template) has adopted what is not a value", .none)
+      Output.note("\(template) has adopted the text outside the values", .none)
     }
   }
 

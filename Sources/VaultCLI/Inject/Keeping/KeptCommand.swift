@@ -109,8 +109,9 @@ final class KeptCommand {
       let seconds = pause.failed()
       // A write during the run causes a new attempt at once.
       retry = isWanted ? nil : Moment.now() + seconds * 1000
+      let what = end.map { "ended with \($0.text)" } ?? "could not be started"
       let again = isWanted ? "now, because the file was written meanwhile" : "in \(seconds) s"
-      Output.note("the command ended with \(end?.text ?? "no start"); it runs again \(again)", .none)
+      Output.note("the command \(what); it runs again \(again)", .none)
       isWanted = true
     }
     guard let obstacle else { return say(.ended(end), of: told) }

@@ -111,7 +111,7 @@ struct FolderTransfer {
     let past = items.filter { $0.expires.map { $0 <= now } ?? false }
     guard !past.isEmpty else { return }
     throw refusal(
-      .invalid, "\(Folder.count(past.count)) of it \(past.count == 1 ? "has" : "have") expired, and nothing was copied",
+      .invalid, "\(Folder.count(past.count)) in it \(past.count == 1 ? "has" : "have") expired, and nothing was copied",
       "add --expired to copy these items, too:", past.map(\.name))
   }
 

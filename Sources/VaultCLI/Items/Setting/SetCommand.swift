@@ -26,7 +26,7 @@ struct SetCommand: SecretTaking {
   @Option(
     help: ArgumentHelp(
       """
-      What the key in the value is made for: \(KeyUse.allCases.map(\.name).joined(separator: ", ")). The key is used \
+      The purpose of the key in the value: \(KeyUse.allCases.map(\.name).joined(separator: ", ")). The key is used \
       for that alone, and its use never changes.
       """, valueName: "use"),
     completion: .list(KeyUse.allCases.map(\.name)), transform: Words.use)
@@ -44,13 +44,14 @@ struct SetCommand: SecretTaking {
 
   @Option(
     help: ArgumentHelp(
-      "When the item is served: \(AccessClass.allCases.map(\.name).joined(separator: ", ")).", valueName: "class"),
+      "The states in which the item is served: "
+        + "\(AccessClass.allCases.map(\.name).joined(separator: ", ")).", valueName: "class"),
     completion: .list(AccessClass.allCases.map(\.name)), transform: Words.accessible)
   var accessible: String?
 
   @Option(
     help: ArgumentHelp(
-      "The proof that each reading needs: "
+      "The proof that each read needs: "
         + "\(Requirement.allCases.map(\.name).joined(separator: ", ")).", valueName: "proof"),
     completion: .list(Requirement.allCases.map(\.name)), transform: Words.require)
   var require: String?
@@ -58,7 +59,7 @@ struct SetCommand: SecretTaking {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "How long one proof counts in your session, up to a day; 60s by default.", valueName: "duration"),
+      "The time for which one proof counts in your session, up to a day; 60s by default.", valueName: "duration"),
     transform: Times.reuse)
   var reuse: Int64?
 
@@ -66,8 +67,8 @@ struct SetCommand: SecretTaking {
     parsing: .unconditional,
     help: ArgumentHelp(
       """
-      When the value stops being served: a duration from now such as 90d, 6mo or 1y, a date such as 2030-01-31 (its \
-      first second in UTC), a Unix time such as @1893456000, or never.
+      The time at which the value stops being served: a duration from now such as 90d, 6mo or 1y, a date such as \
+      2030-01-31 (its first second in UTC), a Unix time such as @1893456000, or never.
       """, valueName: "time"),
     transform: Times.expiry)
   var expires: Expiry?
@@ -205,7 +206,7 @@ struct Attribute: Equatable {
     // The value may be a secret, so the message does not repeat it.
     throw ValidationError(
       """
-      an attribute is no secret: every user of this machine can read it on the command line, and searches show it; \
+      an attribute is not secret: every user of this machine can read it on the command line, and searches show it; \
       store what \(Printable.quoted(key)) stands for as the value of an item of its own, or, if it is none, give the \
       attribute another name, or give it with --batch
       """)

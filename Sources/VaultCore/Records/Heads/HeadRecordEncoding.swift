@@ -159,7 +159,7 @@ extension HeadRecord {
     guard item.publicKey.map({ (1...Self.longestPublicKey).contains($0.count) && item.use != nil }) ?? true,
       item.statedUse == nil || item.kind.use == nil && item.statedUse?.kind == nil
     else { throw .limits("key") }
-    guard !item.policy.isNeverRead || item.use != nil else { throw .limits("what is never read is a key") }
+    guard !item.policy.isNeverRead || item.use != nil else { throw .limits("only a key can be never read") }
     // The fields of this program alone always fit.
     guard extensions == Extensions() || allExtensions.fitsEncoding else { throw .limits("extension fields") }
   }

@@ -7,7 +7,8 @@ struct BusError: Error, Equatable, CustomStringConvertible {
   /// The bus is not there, or went away before the answer came.
   static let disconnected = BusError(name: "org.freedesktop.DBus.Error.Disconnected", text: "there is no connection")
   /// The reply does not have the expected type.
-  static let malformed = BusError(name: "org.freedesktop.DBus.Error.InvalidArgs", text: "the message has another type")
+  static let malformed = BusError(
+    name: "org.freedesktop.DBus.Error.InvalidArgs", text: "the message has the wrong type")
 
   /// The call was dropped, and nobody will answer it.
   static let failed = BusError(name: "org.freedesktop.DBus.Error.Failed", text: "the call failed")

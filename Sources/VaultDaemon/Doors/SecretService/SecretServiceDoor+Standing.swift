@@ -57,7 +57,7 @@ extension SecretServiceDoor {
     guard isOn else { return nil }
     if let obstacle = standing.obstacle { return obstacle }
     guard bus.isConnected else {
-      return bus.isGreeting ? nil : NameProblem("no session bus, so programs of the desktop do not find this vault")
+      return bus.isGreeting ? nil : NameProblem("no session bus, so desktop programs do not find this vault")
     }
     let name = name.name
     switch self.name.state {
@@ -69,7 +69,7 @@ extension SecretServiceDoor {
         return NameProblem("another program had \(name), and is gone", "`vault reload` takes the name")
       }
       return NameProblem(
-        "\(other.text) owns \(name), so programs of the desktop find their keys there and not in this vault",
+        "\(other.text) owns \(name), so desktop programs find their keys there and not in this vault",
         "`vault secret-service enable` keeps it from starting; once it has ended, `vault reload` takes the name")
     }
   }
@@ -123,7 +123,7 @@ extension SecretServiceDoor {
     standing.callOff = timer.after(Self.joinLimit) { [weak self] in
       guard let self else { return }
       bus.giveUpJoining()
-      answerWaiting(.busy("the bus has not given this daemon the name \(name.name) in time"))
+      answerWaiting(.busy("the bus did not give this daemon the name \(name.name) in time"))
     }
   }
 

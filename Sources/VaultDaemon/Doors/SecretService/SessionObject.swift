@@ -123,8 +123,8 @@ extension SecretServiceDoor {
 extension BusError {
   init(_ error: SecretSessionError) {
     switch error {
-    case .publicKey: self = BusError(name: Self.malformed.name, text: "the public key is none of the group")
-    case .secret: self = BusError(name: Self.malformed.name, text: "the secret has another form than the session's")
+    case .publicKey: self = BusError(name: Self.malformed.name, text: "the public key is not in the group")
+    case .secret: self = BusError(name: Self.malformed.name, text: "the secret is not in the session's form")
     case .tooLong: self = .tooMuch("the secret is too long")
     case .library: self = .failed
     }

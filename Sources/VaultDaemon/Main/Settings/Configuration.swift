@@ -205,7 +205,7 @@ struct Configuration: Sendable, Equatable {
     }
     guard seconds > 0 else { return "\(key) is a second or more, or off" }
     if isDestructive, seconds < 3600, value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-      return "\(key): \(value) is seconds; give it a unit, as in 30d, or say \(value)s if so short a time is meant"
+      return "\(key): \(value) is seconds; give it a unit, as in 30d, or write \(value)s if you mean so short a time"
     }
     target = seconds
     return nil

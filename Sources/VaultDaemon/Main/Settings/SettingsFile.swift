@@ -38,7 +38,7 @@ final class SettingsFile {
   }
 
   private static func obstacle(_ doubt: String) -> String {
-    "the vault stays locked until the file of its settings is right, which was refused: \(doubt)"
+    "the vault stays locked until its settings file is corrected; the file was refused: \(doubt)"
   }
 
   /// Reads the file and passes the settings to `apply`, with the names of the changed ones.
@@ -61,7 +61,7 @@ final class SettingsFile {
     current.keepStarted(from: started)
     (refused, obstacle) = (nil, nil)
     apply(new.settings, names.filter { !isLater.contains($0) })
-    log.info("settings read again")
+    log.info("settings reloaded")
     return Change(
       path: paths.config, isMissing: new.isMissing, changed: names.filter { !isLater.contains($0) },
       later: names.filter(isLater.contains))

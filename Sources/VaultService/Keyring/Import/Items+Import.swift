@@ -46,7 +46,7 @@ extension Items {
   ) throws(Refusal) -> [ImportOutcome] {
     let keychain = try checkImport()
     defer { valueInHand.empty() }
-    let detail = "\(Counted.text(foreign.count, "item")) of another keyring compared"
+    let detail = "compared \(Counted.text(foreign.count, "item")) of another keyring"
     let plan = try vault.audit.recording(.use, caller, nil, detail: detail) { () throws(Refusal) in
       var plan = Plan()
       let end = vault.clock.monotonic() + Self.comparing

@@ -21,13 +21,13 @@ package struct PromptLimits: Sendable, Equatable {
     for word in text.split(separator: " ") {
       let parts = word.split(separator: "=", omittingEmptySubsequences: false)
       guard let last = parts.last, let limit = Self.limit(last), parts.count <= 2 else {
-        throw ValueError(reason: "a time is one such as 90s, 2m or off, alone or behind PROGRAM=")
+        throw ValueError(reason: "write a time as 90s, 2m or off, alone or after PROGRAM=")
       }
       if parts.count == 1 {
         usual = limit
       } else {
         guard !parts[0].isEmpty, !parts[0].utf8.contains(UInt8(ascii: "/")) else {
-          throw ValueError(reason: "a program is named by its file, without a folder")
+          throw ValueError(reason: "name a program by its file name, without a folder")
         }
         ofPrograms[String(parts[0])] = limit
       }

@@ -21,7 +21,7 @@ extension Items {
     let newest = keychain.newestTime(of: token.accessible, at: clock)
     guard token.expires > newest else {
       return .misconfigured(
-        "the store knows of a time that is \(Self.span(from: clock, to: newest)) ahead of the clock, by which the "
+        "the store has seen a time \(Self.span(from: clock, to: newest)) ahead of the clock, at which the "
           + "token would have expired: set the clock, or if it is right, run `vault clock repair`")
     }
     if let subject, let refusal = revoked(subject, name, madeAt: now, clock, keychain) { return refusal }

@@ -116,8 +116,9 @@ final class CarriedSlots {
     let label = slot.label.isEmpty ? "" : ", \(slot.label)"
     let what = "\(slot.kind.facts.question) of slot \(slot.id)\(label)"
     let choice =
-      isNeeded(slot, rest) ? "no other password or recovery code would open the vault" : "empty leaves it out"
-    let text = "\(tries > 1 ? "That is not it. " : "")\(what), to keep it (\(choice))"
+      isNeeded(slot, rest)
+      ? "no other password or recovery code would open the vault" : "leave it empty to drop the slot"
+    let text = "\(tries > 1 ? "That is not the password. " : "")\(what), to keep it (\(choice))"
     conversation.ask(.secret, method: slot.kind.name, text: text) { [self] typed in
       guard typed.count > 0 else { return goOn(without: slot, rest) }
       // Checked again, because the slot may have become stale since the prompt.

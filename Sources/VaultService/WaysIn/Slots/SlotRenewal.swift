@@ -69,8 +69,8 @@ package final class SlotRenewal: SecretHolder {
         if (try? slot.openVaultKey(secret: key, vaultID: keychain.vaultID)) != nil {
           return replace(slot, terms, names) { [self] in renew(slots.dropFirst(), names) }
         }
-        ways.vault.log.error("slot \(slot.id) was changed by another program and stays void; remove it")
-      case .failure(let error): ways.vault.log.warning("slot \(slot.id) stays void: \(error.reason)")
+        ways.vault.log.error("slot \(slot.id) was changed by another program and stays unusable; remove it")
+      case .failure(let error): ways.vault.log.warning("slot \(slot.id) stays unusable: \(error.reason)")
       }
       renew(slots.dropFirst(), names)
     }
@@ -93,7 +93,7 @@ package final class SlotRenewal: SecretHolder {
         try put(try made.get(), in: slot)
         ways.vault.log.info("slot \(slot.id) now counts for the fingers that are enrolled")
       } catch {
-        ways.vault.log.warning("slot \(slot.id) stays void: \(error.obstacle.sentence)")
+        ways.vault.log.warning("slot \(slot.id) stays unusable: \(error.obstacle.sentence)")
       }
       then()
     }

@@ -73,7 +73,9 @@ extension WaysIn {
     }
     switch retained.key(of: slot.id) {
     case .some(let key): then(.success(key))
-    case .none: then(.failure(KeystoreError(.notFound, "no key in memory: first unlock \(retained.lostSince)")))
+    case .none:
+      let reason = "no key in memory: this is the first unlock \(retained.lostSince)"
+      then(.failure(KeystoreError(.notFound, reason)))
     }
     return {}
   }

@@ -178,8 +178,8 @@ extension WaysIn {
     guard let keystore = KeystoreKind(rawValue: name) else { throw .invalid("keystore") }
     if keystore == .file && !isSystem && !isInsecure {
       throw .unavailable(
-        SlotKind.pam.name, "every program of yours could read the key in a file",
-        "--insecure-file does it anyway")
+        SlotKind.pam.name, "every program that you run could read a key in a file",
+        "--insecure-file allows it")
     }
     return keystore
   }

@@ -97,7 +97,7 @@ extension WaysIn {
       return Obstacle("slot \(slot.id) has a keystore this program does not know")
     }
     if kind == .memory && !retained.has(slot.id) {
-      return Obstacle("first unlock \(retained.lostSince)", "use your vault password")
+      return Obstacle("this is the first unlock \(retained.lostSince)", "use your vault password")
     }
     return nil
   }

@@ -106,7 +106,7 @@ extension WaysIn {
     func unavailable(_ obstacle: Obstacle) -> Result<(question: Presence.Question, slots: [SlotRecord]), Refusal> {
       .failure(.unavailable("pam", obstacle))
     }
-    let noSlot = Obstacle("no slot says whose presence counts", "make one with `vault slot add pam`")
+    let noSlot = Obstacle("the vault has no slot for your presence", "make one with `vault slot add pam`")
     let uid = conversation.caller.uid
     let slots = keychain.slots.filter { $0.terms?.users.contains(uid) == true }
     guard !slots.isEmpty else { return then(unavailable(noSlot)) }

@@ -44,7 +44,7 @@ extension HeadRecord {
     guard max(headRevision, policyRevision, nextVersion) < HeadRecord.lastNumber else {
       // The error is not one of damage: otherwise whoever has the key of a weaker class could stop all writing with one
       // head.
-      throw .storage("item \(row) cannot be changed any more often; copy it to another name, and delete it")
+      throw .storage("item \(row) has been changed as often as it can be; copy it to another name, then delete it")
     }
     headRevision += 1
   }

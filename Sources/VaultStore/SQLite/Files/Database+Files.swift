@@ -107,7 +107,7 @@ extension Database {
   ) throws(VaultError) -> DisplacedFile? {
     let (path, inside, lock) = (live.path, second.path, live.lock)
     guard let directory = try StoreDirectory.open(path), let nested = try StoreDirectory.open(inside) else {
-      throw .storage("\(inside) disappears")
+      throw .storage("\(inside) is gone")
     }
     let (stand, otherStand) = (try closed(path), try closed(inside))
     try reached(.begun)

@@ -35,7 +35,7 @@ struct PageMap {
     let (block, place) = (page / Self.blockSize, page % Self.blockSize)
     if blocks[block].isEmpty {
       usedBlocks += 1
-      guard usedBlocks <= Self.mostBlocks else { throw .corrupt("there are pages further apart than in any vault") }
+      guard usedBlocks <= Self.mostBlocks else { throw .corrupt("there are pages farther apart than in any vault") }
       blocks[block] = [UInt64](repeating: 0, count: Self.blockSize / 64)
     }
     let (word, bit) = (place >> 6, UInt64(1) << UInt64(place & 63))

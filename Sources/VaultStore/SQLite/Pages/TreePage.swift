@@ -45,7 +45,7 @@ struct TreePage {
   private func address(_ index: Int) throws(VaultError) -> Int {
     let address = page.number16(at: pointers + 2 * index)
     guard address >= pointers + 2 * count, address <= Page.size - Cell.smallest else {
-      throw page.damaged("a cell outside of itself")
+      throw page.damaged("a cell outside its bounds")
     }
     return address
   }

@@ -62,7 +62,7 @@ extension Keychain {
     _ header: BackupHeader, _ database: Database, vaultKey: borrowing SecureBytes, bootKey: borrowing SecureBytes
   ) throws(VaultError) -> [SlotRecord] {
     guard let id = try database.meta(MetaName.vaultID), id == header.vaultID.bytes else {
-      throw .corrupt("it holds another vault than it says")
+      throw .corrupt("it holds a different vault than its header says")
     }
     let keychain = Keychain(database, header.vaultID)
     try keychain.readFacts()
@@ -71,7 +71,7 @@ extension Keychain {
     try keychain.checkFewRows()
     let leftOut = keychain.slots.filter { !$0.kind.facts.isPortable }
     guard keychain.slots.filter({ !leftOut.contains($0) }) == header.slots else {
-      throw .corrupt("it holds other slots than it says")
+      throw .corrupt("it holds different slots than its header says")
     }
     try keychain.setBootKey(bootKey, vaultKey: vaultKey)
     try keychain.transaction { () throws(VaultError) in

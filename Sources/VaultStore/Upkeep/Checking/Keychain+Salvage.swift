@@ -19,11 +19,11 @@ extension Keychain {
       lose(
         Finding(
           .damaged,
-          "the class record of \(accessible.name) is lost, so whether its items are the latest cannot be told"))
+          "the class record of \(accessible.name) is lost, so nobody can tell whether its items are the latest"))
     }
     // Somebody who has less than the vault key could have made all of the other class records.
     if !stored.contains(where: { $0.accessible == .whenUnlocked }) {
-      lose(Finding(.damaged, "the hash over the slots is lost, so whether they are the latest cannot be told"))
+      lose(Finding(.damaged, "the hash over the slots is lost, so nobody can tell whether they are the latest"))
     }
     let kept = try authenticSlots(stored, lose)
     let wrapped = try authenticKeys(stored, lose)

@@ -176,17 +176,17 @@ struct Survey {
     for accessible in AccessClass.allCases {
       guard let subject = subjects[accessible], let stored = subject.stored else { continue }
       for (table, what) in [
-        (AssociatedData.Table.heads, "heads"), (.values, "values"), (.tags, "tags"),
+        (AssociatedData.Table.heads, "head"), (.values, "value"), (.tags, "tag"),
       ] {
         let (stored, found) = (stored[.init(table)], subject.found[.init(table)])
         let difference = found.count - stored.count
-        let subject = "\(what) of class \(accessible.name)"
+        let name = "class \(accessible.name)"
         if difference < 0 {
-          verification.add(Finding(.missing, "of the \(subject) \(-difference) are missing in all"))
+          verification.add(Finding(.missing, "\(name) is missing \(Counted.text(-difference, what))"))
         } else if difference > 0 {
-          verification.add(Finding(.foreign, "of the \(subject) \(difference) are too many in all"))
+          verification.add(Finding(.foreign, "\(name) has \(Counted.text(difference, what)) too many"))
         } else if stored != found, !named.contains(accessible) {
-          verification.add(Finding(.replayed, "some of the \(subject) are older ones, which belong together"))
+          verification.add(Finding(.replayed, "some of the \(what)s of \(name) are consistent older copies"))
         }
       }
     }

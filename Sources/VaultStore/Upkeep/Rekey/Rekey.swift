@@ -127,7 +127,7 @@ public final class Rekey {
     self.source = source
     target = try Self.open(Self.path(in: source), source, nextKey)
     guard let next = source.nextVaultKey, target.damagedSlots.isEmpty, next.isFor(target.slots) else {
-      throw .secondStore("it has other ways in than were made for it")
+      throw .secondStore("its slots are not those that were made for it")
     }
     isResumed = true
     source.touched = []

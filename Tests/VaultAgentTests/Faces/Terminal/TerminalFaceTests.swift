@@ -49,7 +49,8 @@ import VaultTesting
   func arrow(kind: Question.Kind) throws {
     let asked = try ask(kind)
     terminal.type("s3c\u{1B}[Dret")
-    try terminal.expect("vault: a key that is no letter was typed, such as an arrow key; type it again\r\n")
+    try terminal.expect(
+      "vault: a key that types no character was pressed, such as an arrow key; type the answer again\r\n")
     try terminal.expect(Self.field)
     terminal.type("s3cret")
     #expect(asked.end() == "s3cret")

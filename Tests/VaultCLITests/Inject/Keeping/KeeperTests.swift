@@ -156,7 +156,7 @@ import VaultTesting
     try terminal.expect("wrote")
     let text = "{\"name\":\"Homebridge\",\"port\":8581,\"pin\":\"031-45-154\"}\n"
     try replace(sandbox, "out", with: text)
-    try terminal.expect("has adopted what is not a value")
+    try terminal.expect("has adopted the text outside the values")
     let adopted = text.replacing("031-45-154", with: #"{{ vault "pin" }}"#)
     #expect(try read(sandbox, "t") == adopted)
     var status = stat()

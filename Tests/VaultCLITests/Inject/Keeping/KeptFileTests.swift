@@ -41,7 +41,7 @@ import VaultTesting
     try terminal.expect("wrote")
     try stand.set("111-11-111")
     let pid = try stand.stopped(terminal) { try stand.replace(with: stand.text("031-45-154", name: "other")) }
-    try terminal.expect("has adopted what is not a value")
+    try terminal.expect("has adopted the text outside the values")
     try terminal.expect("wrote")
     #expect(try stand.read() == stand.text("111-11-111", name: "other"))
     #expect(try stand.read("t") == KeptStand.template.replacing("Homebridge", with: "other"))
@@ -162,7 +162,7 @@ import VaultTesting
     // While a displaced file exists, the next foreign text is held.
     let second = stand.text("111-11-111", name: "second")
     try stand.replace(with: second)
-    try terminal.expect("it is written over once an item or the template has changed")
+    try terminal.expect("it is overwritten once an item or the template has changed")
     try stand.set("222-22-222")
     try terminal.expect("is held, because another program has written it; examine \(stand.path("out.displaced"))")
     #expect(try stand.read() == second && stand.read("out.displaced") == other)
@@ -206,7 +206,7 @@ import VaultTesting
     try stand.set("222-22-222")
     try stand.end(terminal)
     terminal = try stand.begin("--adopt")
-    try terminal.expect("has adopted what is not a value")
+    try terminal.expect("has adopted the text outside the values")
     try terminal.expect("wrote")
     #expect(try stand.read() == stand.text("222-22-222", name: "other"))
     #expect(try stand.read("t") == KeptStand.template.replacing("Homebridge", with: "other"))
@@ -232,7 +232,7 @@ import VaultTesting
     try stand.sandbox.must(["set", "key", "--update"], stdin: "second-key")
     try terminal.expect("is held")
     try stand.replace(with: "pin=031-45-154\nkey=second-key\nport=2\n")
-    try terminal.expect("has adopted what is not a value")
+    try terminal.expect("has adopted the text outside the values")
     #expect(try stand.read("t") == "pin={{ vault \"pin\" }}\nkey={{ vault \"key\" }}\nport=2\n")
     try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "key"]).contains("\t2\thas it") }
 
@@ -241,7 +241,7 @@ import VaultTesting
     try stand.sandbox.must(["set", "key", "--update"], stdin: "third-key")
     try stand.replace(with: "pin=031-45-154\nkey=third-key\nport=3\n")
     kill(pid, SIGCONT)
-    try terminal.expect("has adopted what is not a value")
+    try terminal.expect("has adopted the text outside the values")
     #expect(try stand.read("t").hasSuffix("port=3\n") && !terminal.screen.contains("r/key was changed"))
     try stand.end(terminal)
   }
@@ -259,7 +259,7 @@ import VaultTesting
     try stand.set("111-11-111")
     try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "pin"]).contains("\t2\theld") }
     try stand.replace(with: "pin=111-11-111\nkey=second-key\nport=2\n")
-    try terminal.expect("has adopted what is not a value")
+    try terminal.expect("has adopted the text outside the values")
     try wait(for: "the present values") { try stand.read() == "pin=111-11-111\nkey=third-key\nport=2\n" }
     try stand.end(terminal)
   }
@@ -292,7 +292,7 @@ import VaultTesting
       try stand.set(pin)
       try terminal.expect("wrote")
       try stand.replace(with: stand.text("031-45-154", name: "other \(number)"))
-      try terminal.expect("has adopted what is not a value")
+      try terminal.expect("has adopted the text outside the values")
       try terminal.expect("wrote")
       #expect(try stand.read() == stand.text(pin, name: "other \(number)"))
       #expect(try stand.read("t") == KeptStand.template.replacing("Homebridge", with: "other \(number)"))

@@ -178,7 +178,7 @@ import VaultTesting
   private static let edit = KeptStand.template.replacing("Homebridge", with: "by hand")
 
   private static func expectEdit(_ stand: KeptStand, _ terminal: Terminal) throws {
-    try terminal.expect("has adopted none of it: it was changed itself")
+    try terminal.expect("has adopted none of it: the template was changed meanwhile")
     try terminal.expect("is held")
     #expect(try stand.read("t") == edit)
     #expect(try stand.read() == stand.text("031-45-154", name: "other"))

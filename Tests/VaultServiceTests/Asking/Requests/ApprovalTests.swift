@@ -422,7 +422,7 @@ import VaultModel
   @Test("that were denied for ever are asked for no more, until that is forgotten") func denied() throws {
     let stand = try RequestStand()
     try stand.deny(try stand.number("a"), always: true)
-    let refusal = Refusal.denied("an administrator has denied this for good, and nobody is asked again")
+    let refusal = Refusal.denied("an administrator has denied this permanently, so nobody will be asked again")
     let target = RequestTarget(try Subject(parsing: "user:990"), try ItemName("a"))
     for _ in 0..<2 {
       stand.rooms.hands.pass(seconds: 100_000)

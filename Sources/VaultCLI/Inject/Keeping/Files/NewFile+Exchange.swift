@@ -130,8 +130,8 @@ extension NewFile {
     if isTemplate || FileIdentity.stamp(one.descriptor) != nil { return }
     throw Failure(
       .configuration,
-      "\(Printable.quoted(path)) cannot be kept: its file system does not store the time of a writing",
-      "name a file on another one, or leave --watch out")
+      "\(Printable.quoted(path)) cannot be kept: its file system does not store the time of a write",
+      "name a file on another file system, or leave --watch out")
   }
 
   static func cannotExchange(beside path: String, _ code: Int32, isTemplate: Bool = false) -> Failure {
@@ -139,6 +139,6 @@ extension NewFile {
       .configuration,
       "\(Printable.quoted(path)) cannot be \(isTemplate ? "replaced without loss" : "kept"): "
         + "its file system cannot exchange two files (\(Output.describe(code)))",
-      "name a file on another one, or leave \(isTemplate ? "--adopt" : "--watch") out")
+      "name a file on another file system, or leave \(isTemplate ? "--adopt" : "--watch") out")
   }
 }

@@ -37,8 +37,8 @@ extension VarlinkDoor {
     }
     switch checked {
     case .success(let unchecked):
-      let note = unchecked.isEmpty ? "" : ", not checked: \(unchecked.joined(separator: ", "))"
-      vault.log.info("the backup is made\(note)")
+      let note = unchecked.isEmpty ? "" : "; not checked: \(unchecked.joined(separator: ", "))"
+      vault.log.info("the backup is complete\(note)")
       let reply = Wire.BackupReply(unchecked: unchecked.isEmpty ? nil : unchecked)
       conclude(socket) { $0.reply(reply) }
     case .failure(let refusal):
