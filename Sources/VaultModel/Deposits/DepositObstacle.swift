@@ -47,7 +47,7 @@ public enum DepositObstacle: UInt8, CaseIterable, Sendable {
     case .expired: "it is more than 30 days old"
     case .early: "its time is more than a day ahead"
     case .denied: "the depositor may not deposit it"
-    case .exists: "the item exists, and the depositor may not set it"
+    case .exists: "there is such an item, which whoever left it may not set"
     case .changed: "the item has changed since the deposit"
     case .otherClass: "the item is of another class"
     case .otherItem: "the item is of another kind, or has other attributes"

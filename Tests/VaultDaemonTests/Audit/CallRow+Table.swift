@@ -103,7 +103,7 @@ extension CallRow {
     case .delete: CallRow(#"{"names":["a"]}"#, ["delete ok a"])
     case .undelete: CallRow(#"{"name":"a"}"#, ["set ok a: out of the trash"]) { try $0.trash("a") }
     case .emptyTrash: administrative(method, ["delete ok all of the trash"])
-    case .restoreVersion: CallRow(#"{"name":"a","version":1}"#, ["set ok a: version 1 again"])
+    case .restoreVersion: CallRow(#"{"name":"a","version":1}"#, ["set ok a: version 1 restored"])
     case .move:
       CallRow(#"{"from":"a","to":"b"}"#, ["move ok a: to b", "move ok b: from a"], denied: ["move denied a: to b"])
     case .history: CallRow(#"{"name":"a"}"#, ["find ok a"])

@@ -140,7 +140,7 @@ struct LeftCall: CustomTestStringConvertible, Sendable {
       "set cancelled 2 items, none of which was changed"),
     longCall(.move, #"{"from":"long","to":"moved"}"#, "move cancelled long: to moved"),
     longCall(.copy, #"{"from":"other","to":"long","replace":true}"#, "set cancelled long: copy of other"),
-    longCall(.restoreVersion, #"{"name":"long","version":1}"#, "set cancelled long: version 1 again"),
+    longCall(.restoreVersion, #"{"name":"long","version":1}"#, "set cancelled long: version 1 restored"),
     longCall(.delete, #"{"names":["long"]}"#, "delete cancelled long"),
     LeftCall(.undelete, #"{"name":"long"}"#, "set cancelled long: out of the trash") { client in
       try client.makeLongItems()
