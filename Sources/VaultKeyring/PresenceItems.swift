@@ -48,7 +48,7 @@ struct PresenceItems: ~Copyable {
     try unsafe forEach(id) { item throws(KeystoreError) in
       var error: UnsafeMutablePointer<GError>?
       guard unsafe secret_item_load_secret_sync(item, nil, &error) != 0, let value = unsafe secret_item_get_secret(item)
-      else { throw KeystoreError(.unavailable, "the keyring keeps the key back: \(unsafe takeMessage(&error))") }
+      else { throw KeystoreError(.unavailable, "the keyring does not give the key: \(unsafe takeMessage(&error))") }
       defer { unsafe vault_value_unref(value) }
       found = unsafe Self.key(value)
       guard found != nil else { throw KeystoreError(.damaged, "the keyring's item is not the key that was put there") }

@@ -82,6 +82,6 @@ internal import VaultWire
   }
 
   private static func missing(_ name: String) -> ProviderFailure {
-    ProviderFailure(.unavailable, "the keyring does not tell its property \(name)")
+    ProviderFailure(.unavailable, "the keyring does not report its property \(name)")
   }
 }

@@ -43,7 +43,7 @@ public enum RSAProgram {
   ) throws(SigningError) -> SecretBuffer {
     switch work {
     case .sign(let name, let digest):
-      guard let scheme = SignatureScheme(rawValue: name) else { throw SigningError("a way to sign that is not known") }
+      guard let scheme = SignatureScheme(rawValue: name) else { throw SigningError("an unknown way to sign") }
       let signature = try key(text).sign(digest: digest, scheme)
       return SecretBuffer(copying: unsafe signature.span.bytes)  // Bytes have no padding.
     case .check:

@@ -29,7 +29,7 @@ struct ChipError {
     // wrote.
     case (.load, 0x80..<0xC0), (.unseal, 0x80..<0xC0):
       return KeystoreError(
-        .damaged, "the key was sealed by another TPM, or it was cleared, or the sealed key was changed")
+        .damaged, "the key was sealed by another TPM, or the TPM was cleared, or the sealed key was changed")
     default: return KeystoreError(.unavailable, "the TPM refuses (\(number))")
     }
   }

@@ -66,7 +66,7 @@ import VaultWire
     InvalidName: `..` is not a valid item name: dots; choose another [dots]
     InvalidValue: short; make another item
     WrongKind: `a` is of kind note; only totp items have codes [the item is of another kind]
-    WrongUse: `a` is a key for jwt; a key is used only for what `vault set --use` made it for [the key is for \
+    WrongUse: `a` is a key for jwt; a key is used only for the purpose that `vault set --use` gave it [the key is for \
     another use]
     NeverRead: `a` is a key that is never read, and only a generated key can replace it; use it with the command for \
     its use, which `vault show` says, or make a new one with `vault set --update --generate STYLE` [its key is \
@@ -77,8 +77,8 @@ import VaultWire
     MistypedRecoveryCode: the recovery code is mistyped: its checksum does not match; check it and type it again
     BackingOff: too soon after the last attempt; try again in 60 s
     MethodUnavailable: `password` cannot be used: none; do [none]
-    Rekeying: the vault is being given a new key, and until then no way in can be changed and no backup is made; \
-    wait for it with `vault rekey`, or give it up with `vault rekey --cancel`
+    Rekeying: the vault is being given a new key, and until that is done, no way in can be changed and no backup is \
+    made; wait for it with `vault rekey`, or give it up with `vault rekey --cancel`
     RekeyRests: the vault is being given a new key, which pauses while it is locked; unlock it, then deposit the \
     value again
     NoSuchDeposit: there is no deposit 4; see `vault deposits`
@@ -101,19 +101,20 @@ import VaultWire
     [full]
     Misconfigured: mode; correct that and try again (`vault doctor` helps)
     Busy: a; try again when that is done
-    OutOfMemory: there is not enough memory to check or make the secret, which may be right; free some memory, or \
+    OutOfMemory: there is not enough memory to check or make the secret; the secret may be right; free some memory, or \
     raise the limit of vaultd, and try again
     InvalidBackup: the backup cannot be restored: b; use another copy of it [b]
-    InvalidFrame: the daemon answered `io.vaultd.Vault.InvalidFrame`, which this program does not know; update it
-    InterfaceNotFound: the daemon is of another version (org.varlink.service.InterfaceNotFound); restart it, or \
+    InvalidFrame: the daemon answered `io.vaultd.Vault.InvalidFrame`, which this program does not know; update this \
+    program
+    InterfaceNotFound: the daemon has a different version (org.varlink.service.InterfaceNotFound); restart it, or \
     update this program
-    MethodNotFound: the daemon is of another version (org.varlink.service.MethodNotFound); restart it, or update \
+    MethodNotFound: the daemon has a different version (org.varlink.service.MethodNotFound); restart it, or update \
     this program
-    MethodNotImplemented: the daemon is of another version (org.varlink.service.MethodNotImplemented); restart it, \
+    MethodNotImplemented: the daemon has a different version (org.varlink.service.MethodNotImplemented); restart it, \
     or update this program
     InvalidParameter: the daemon does not accept `p`; correct it
     PermissionDenied: the daemon denies this; ask the owner of the vault
-    ExpectedMore: the daemon is of another version (org.varlink.service.ExpectedMore); restart it, or update this \
+    ExpectedMore: the daemon has a different version (org.varlink.service.ExpectedMore); restart it, or update this \
     program
     """
 }

@@ -17,7 +17,7 @@ final class Asking {
     case dismissed
     case unable
 
-    var description: String { "no way to ask can put this question" }
+    var description: String { "no way to ask fits this question" }
   }
 
   private let open: OpenInquiry

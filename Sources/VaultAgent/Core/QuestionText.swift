@@ -74,7 +74,7 @@ enum QuestionText {
       let reuse = inquiry.reuse ?? 0
       return [reuse > 0 ? "your answer counts for \(time(reuse)) in that session" : "your answer counts once"]
     default:
-      let idle = inquiry.idle.map { "after \(time($0)) in which nobody uses it" }
+      let idle = inquiry.idle.map { "when nobody has used it for \(time($0))" }
       let age = inquiry.age.map { "after \(time($0)) in any case" }
       let times = [idle, age].compactMap { $0 }
       return [

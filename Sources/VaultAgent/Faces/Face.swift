@@ -45,7 +45,7 @@ enum FaceError: Error, Equatable {
   var reason: String {
     switch self {
     case .unavailable(let reason): reason
-    case .unsuitable: "it cannot put such a question"
+    case .unsuitable: "it cannot ask such a question"
     case .withdrawn: "the question was withdrawn"
     }
   }

@@ -100,7 +100,7 @@ struct AgentSettings: Equatable {
     }
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      return "\(key) is \(Printable.quoted(path)), which is no program"
+      return "\(key) is \(Printable.quoted(path)), which is not a program"
     }
     return nil
   }

@@ -18,7 +18,7 @@ struct ApproveCommand: ParsableCommand {
   @Flag(help: "Approve one use, within five minutes unless --for says otherwise.")
   var once = false
 
-  @Flag(help: "Approve for the one process that asked last, until any lock of the vault.")
+  @Flag(help: "Approve for the one process that asked last, until the vault is locked.")
   var session = false
 
   @Flag(help: "Approve permanently: give a grant for that name.")

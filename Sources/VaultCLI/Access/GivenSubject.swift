@@ -60,7 +60,7 @@ struct GivenSubject {
   /// Says on a terminal to which path a link leads.
   func noteLink() {
     guard isResolved, Keyboard.isAttended else { return }
-    Output.note("\(Printable.whole(given)) is taken as \(Printable.whole(text)), without links")
+    Output.note("\(Printable.whole(given)) is resolved to \(Printable.whole(text))")
   }
 
   /// Says to which path a link leads and, even without a terminal, that no process matches the subject at present.

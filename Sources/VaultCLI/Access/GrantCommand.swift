@@ -51,7 +51,7 @@ struct GrantCommand: ParsableCommand {
   func validate() throws {
     do throws(ValueError) { _ = try Rights(parsing: rights) } catch { throw ValidationError(error.reason) }
     do throws(NameError) { _ = try ItemPattern(items) } catch {
-      throw ValidationError("\(Printable.quoted(items)) is for no item: \(error.reason)")
+      throw ValidationError("\(Printable.quoted(items)) is not a valid item name or pattern: \(error.reason)")
     }
     if let credential {
       do throws(ValueError) { _ = try CredentialID(credential) } catch { throw ValidationError(error.reason) }
@@ -86,7 +86,7 @@ struct GrantCommand: ParsableCommand {
     }
     if let other = OutOfReach.user(of: subject, session.vault.location) {
       Output.note(
-        "\(Printable.whole(other)) cannot connect to your vault, whose socket is in a folder of yours alone; "
+        "\(Printable.whole(other)) cannot connect to your vault, whose socket is in a folder that only you can use; "
           + "the machine's vault (--system) serves others")
     }
     if let credential {
@@ -160,9 +160,9 @@ struct CanCommand: ParsableCommand {
     commandName: "can",
     abstract: "Check whether a caller may do something with an item.",
     discussion: """
-      The exit code is 0 if so and 77 if not, whether the item exists or not. Grants and approvals count; what only \
-      one process or a narrower subject has does not, and a terminal or --json tells of it. Administrators may ask \
-      about every caller; others may ask about themselves, as `self`.
+      The exit code is 0 if so and 77 if not, whether the item exists or not. Grants and approvals count; rights \
+      that only one process or a narrower subject has do not, but a terminal or --json shows them. Administrators \
+      may ask about every caller; others may ask about themselves, as `self`.
       """)
 
   @Argument(help: ArgumentHelp("A subject, or self.", valueName: "subject"))

@@ -40,7 +40,7 @@ enum GrantedFolder {
   /// A reminder for a pattern with characters that other programs treat like stars; empty for every other pattern.
   private static func literal(_ pattern: String) -> String {
     pattern.utf8.contains { "[]{},".utf8.contains($0) }
-      ? "; brackets, braces and commas are part of a name, and only *, ** and ? stand for others" : ""
+      ? "; brackets, braces and commas are part of a name, and only *, ** and ? stand for other characters" : ""
   }
 
   /// Returns the pattern for the folder's own items or, if it has none, for the items in its subfolders.

@@ -27,7 +27,7 @@ struct RefuseCommand: ParsableCommand {
     if globals.json {
       try Output.json(prompt)
     } else if Keyboard.isAttended {
-      Output.note("\(prompt.program) was told that you do not want it")
+      Output.note("\(prompt.program) was told that you refuse")
     }
   }
 
@@ -52,7 +52,7 @@ struct RefuseCommand: ParsableCommand {
   /// The loss to a program whose prompt is refused, in a short and a full form.
   private static func loss(_ prompt: Wire.KeyringPrompt) -> (short: String, full: String) {
     guard prompt.task != "retrieve" else {
-      let full = "a program without its secret cannot read its own data, and may begin anew"
+      let full = "a program without its secret cannot read its own data, and may start over"
       return ("the program then cannot read its own data", full)
     }
     let full = "a browser that is refused deletes all cookies and logins that it has encrypted, for good"

@@ -70,7 +70,7 @@ struct ValueInput {
   static func adviceOnEmpty(_ kind: ItemKind?, mayStay: Bool = false) -> String {
     let kept = mayStay ? "give --keep-value if the value stays as it is" : nil
     guard let kind, !kind.facts.mayBeEmpty else {
-      let empty = "--allow-empty if an empty value is meant"
+      let empty = "--allow-empty to store an empty value"
       return kept.map { "\($0), or \(empty)" } ?? "give \(empty)"
     }
     let never = "an item of kind \(kind.rawValue) is never empty"
@@ -102,7 +102,8 @@ struct ValueInput {
       throw Failure(Fault.cancelled)
     }
     if typed.hasControlKeys {
-      Output.note("the text has control characters in it, as an arrow key sends; \(Hint.vault("edit")) shows them")
+      Output.note(
+        "the text has control characters in it, such as those of an arrow key; \(Hint.vault("edit")) shows them")
     }
     return typed
   }

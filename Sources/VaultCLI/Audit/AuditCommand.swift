@@ -63,7 +63,7 @@ struct AuditOptions: ParsableArguments {
     let near = Nearest.names(to: given, among: all, beginnings: true)
     let first = near + all.filter { !near.contains($0) }
     return Failure(
-      .usage, "there is no \(what) \(Printable.quoted(given))", "it is one of \(first.joined(separator: ", "))")
+      .usage, "there is no \(what) \(Printable.quoted(given))", "give one of \(first.joined(separator: ", "))")
   }
 }
 
@@ -114,7 +114,7 @@ struct AuditListCommand: ParsableCommand {
   func validate() throws {
     if let last, last < 1 { throw ValidationError("--last counts from 1") }
     if follow && verify { throw ValidationError("--follow and --verify exclude each other; give one of them") }
-    if against != nil, !verify { throw ValidationError("--against goes with --verify") }
+    if against != nil, !verify { throw ValidationError("--against needs --verify") }
   }
 
   func run() throws {

@@ -28,6 +28,6 @@ struct AuditRepairCommand: ParsableCommand {
       let times = "\(LocalTime.text(one.since)) to \(LocalTime.text(one.until))"
       try Output.line("set aside: entries \(one.first) to \(one.last), \(times)")
     }
-    Output.note("the store is being checked again; \(Hint.vault("verify")) tells the result")
+    Output.note("the store is being checked again; \(Hint.vault("verify")) shows the result")
   }
 }

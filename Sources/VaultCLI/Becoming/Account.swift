@@ -36,7 +36,7 @@ struct Account: Equatable {
     } else {
       throw Failure(
         .missing, "there is no user \(Printable.quoted(text)) in /etc/passwd",
-        "give one that another service knows by its numbers, as in 997:993")
+        "if another service knows the user, give the user's numbers, as in 997:993")
     }
     groups.removeAll { $0 == gid }
   }

@@ -36,7 +36,7 @@ enum Owner {
       throw Failure(.denied, "cannot become \(Printable.quoted(text)): \(Output.describe(errno))")
     }
     guard isWholly(account, groups) else {
-      throw Failure(.software, "something of root is left after becoming \(Printable.quoted(text))", "report this")
+      throw Failure(.software, "some of root's rights are left after becoming \(Printable.quoted(text))", "report this")
     }
     // The change of user made the kernel reset the process's `dumpable` flag.
     _ = vault_set_not_dumpable()

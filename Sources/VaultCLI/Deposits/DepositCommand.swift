@@ -91,8 +91,8 @@ struct DepositCommand: SecretTaking {
     for attribute in attributes { try attribute.checkKey() }
     try Attribute.checkOnce(attributes)
     if !seal {
-      if key != nil { throw ValidationError("--key is for --seal; give that too") }
-      if output != nil { throw ValidationError("--output is for --seal; give that too") }
+      if key != nil { throw ValidationError("--key is for --seal; give --seal too") }
+      if output != nil { throw ValidationError("--output is for --seal; give --seal too") }
     } else {
       guard let key else { throw ValidationError("--seal needs a key; give it with --key") }
       if key == "-" && (file == nil || file == "-") {
@@ -100,7 +100,7 @@ struct DepositCommand: SecretTaking {
       }
       if reason != nil { throw ValidationError("--reason is for the deposit itself; give it with --sealed") }
     }
-    if force && output == nil { throw ValidationError("--force is for --output; give that too") }
+    if force && output == nil { throw ValidationError("--force is for --output; give --output too") }
   }
 
   private func validateSealed() throws {
@@ -110,7 +110,7 @@ struct DepositCommand: SecretTaking {
       output != nil, force,
     ]
     if others.contains(true) {
-      throw ValidationError("a sealed deposit says itself what it is for; give only --reason with --sealed")
+      throw ValidationError("a sealed deposit itself says what it is for; give only --reason with --sealed")
     }
   }
 

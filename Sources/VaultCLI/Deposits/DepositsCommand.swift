@@ -16,7 +16,7 @@ struct DepositsListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List the deposits that wait for the next unlock, and those kept aside, with the reason.",
-    discussion: "Nothing else is known of a deposit that waits.")
+    discussion: "Nothing else is known about a deposit that waits.")
 
   @OptionGroup var globals: Globals
 
@@ -39,7 +39,7 @@ struct DepositsListCommand: ParsableCommand {
         + "\(Hint.vault("deposits drop \(number)")) deletes it")
     guard deposits.contains(where: { $0.reason == DepositObstacle.exists.text }) else { return }
     Output.note(
-      "the right deposit alone makes new items only; to have the next deposits for existing items taken in, "
+      "the right deposit alone only makes new items; to have the next deposits for existing items taken in, "
         + Hint.vault("grant SUBJECT ITEM --can deposit,set"))
   }
 }
@@ -76,7 +76,7 @@ struct DepositsAcceptCommand: ParsableCommand {
 struct DepositsDropCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "drop",
-    abstract: "Delete for good a deposit that was kept aside.",
+    abstract: "Permanently delete a deposit that was kept aside.",
     discussion: "Shows what the deposit is, and asks.")
 
   @OptionGroup var settlement: Settlement

@@ -23,7 +23,7 @@ struct FreeSpace {
     guard bytes < Self.low else { return .ok("space", text) }
     let rest =
       isRoomKept
-      ? "\(Hint.vault("rm")) still deletes" : "there was too little room to reserve some for \(Hint.vault("rm"))"
+      ? "\(Hint.vault("rm")) still deletes" : "there was too little room to reserve space for \(Hint.vault("rm"))"
     return .warn("space", text, fix: "free some: on a full disk nothing can be stored, and \(rest)")
   }
 }

@@ -142,7 +142,7 @@ struct StoreHolder: Equatable {
   /// Describes the holder as one that listens elsewhere than at `place`.
   func elsewhere(than place: Place) -> String {
     let subject = pid.map { "process \($0)" } ?? "a process that cannot be seen from here"
-    let deed = isDaemon ? "serves this vault" : "has the lock of this vault"
+    let deed = isDaemon ? "serves this vault" : "holds the lock of this vault"
     switch place {
     case .socket(let path): return "\(subject) \(deed), but does not listen at \(Printable.text(path))"
     case .none(let reason): return "\(subject) \(deed), at a socket that is not known here (\(reason))"

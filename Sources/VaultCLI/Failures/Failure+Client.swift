@@ -48,7 +48,7 @@ extension Failure {
     case .fault(let fault): self.init(fault)
     case .timedOut: self.init(.retry, "the daemon did not answer in time", "try again, and see \(Hint.vault("doctor"))")
     case .tooLarge(let limit):
-      self.init(.invalid, "that is more than the \(limit) bytes a request may have", "store less, or store it in parts")
+      self.init(.invalid, "the request is larger than the limit of \(limit) bytes", "store less, or store it in parts")
     case .answerTooLarge(let limit):
       self.init(
         .invalid, "the answer is longer than the limit of \(Counted.size(limit))", "ask for less")

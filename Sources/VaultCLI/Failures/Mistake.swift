@@ -161,7 +161,7 @@ struct Mistake {
       words.operands.contains(where: Self.isLength)
     else { return nil }
     return Failure(
-      .usage, "a number stands where none is expected",
+      .usage, "a number is given where none is expected",
       "a length is given with --length, as in `--generate --length 20`; see \(help)")
   }
 
@@ -182,7 +182,7 @@ struct Mistake {
     // Otherwise this word may be the item's name, and the next word is the extra one.
     guard !word.hasPrefix("-"), isNear || words.operands.last == word else { return nil }
     return Failure(
-      .usage, "the word after --generate is not a style", "it is one of \(GeneratedStyle.names); see \(help)")
+      .usage, "the word after --generate is not a style", "give one of \(GeneratedStyle.names); see \(help)")
   }
 
   /// Returns true for a word that is spelled like an option: two dashes and lower-case letters, or a dash and one

@@ -20,7 +20,7 @@ enum Refused {
   static func text(_ otherWay: String) -> String {
     """
     a secret on the command line can be read by every user of this machine and stays in the shell's history, so \
-    none is accepted there; \(otherWay)
+    vault accepts none there; \(otherWay)
     """
   }
 }

@@ -22,6 +22,6 @@ enum UsageError {
       for word in [" or ", " and "] { list = list.split(separator: word).joined(separator: ", ") }
       list.removeAll { $0 == "'" }
     }
-    return "\(message[..<place.lowerBound]): it is one of \(list)"
+    return "\(message[..<place.lowerBound]): give one of \(list)"
   }
 }

@@ -46,7 +46,7 @@ struct HelperItems {
       guard let value = try value(name) else { return nil }
       if value.version == item.version { return Entry(item: item, value: value) }
     }
-    throw Failure(.retry, "\(Printable.quoted(name)) changes all the time", "try again")
+    throw Failure(.retry, "\(Printable.quoted(name)) keeps changing", "try again")
   }
 
   /// Returns the first result among several names. A caller without access to one name may have access to another one.

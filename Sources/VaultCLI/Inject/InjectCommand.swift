@@ -31,21 +31,21 @@ struct InjectCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "First become this user, who then owns the file: a name, or numbers such as 997:993. Only root may.",
+      "First become this user, who then owns the file: a name, or numbers such as 997:993. Only root may do this.",
       valueName: "user"))
   var owner: String?
 
-  @Flag(help: "Stay, and write the file again when an item or the template changes.")
+  @Flag(help: "Keep running, and write the file again when an item or the template changes.")
   var watch = false
 
   @Option(help: ArgumentHelp("With --watch: run this command after each write.", valueName: "command"))
   var exec: String?
 
-  @Flag(help: "With --watch: adopt into the template what another program changes outside of the values.")
+  @Flag(help: "With --watch: adopt into the template what another program changes outside the values.")
   var adopt = false
 
   @Flag(
-    help: "With --watch: write over another program's text that was not adopted; it stays beside the file.")
+    help: "With --watch: overwrite another program's text that was not adopted; the text is kept beside the file.")
   var overwrite = false
 
   @OptionGroup var fetch: FetchOptions
@@ -60,7 +60,7 @@ struct InjectCommand: ParsableCommand {
     }
     if watch && (output == nil || input == "-") { throw ValidationError("--watch is for two files; give -i and -o") }
     if !watch && (exec != nil || adopt || overwrite) {
-      throw ValidationError("--exec, --adopt and --overwrite go with --watch")
+      throw ValidationError("--exec, --adopt and --overwrite need --watch")
     }
     if output == nil && owner != nil { throw ValidationError("--owner is for a file; give -o too") }
   }

@@ -60,7 +60,7 @@ struct InjectRequest {
     if template.source.count == 0, let output, output.hasContent {
       let file = Printable.quoted(output.path)
       let event = "\(Printable.text(name)) is empty, so \(file) stays as it is"
-      throw Failure(.invalid, event, "remove \(file) first if that is meant")
+      throw Failure(.invalid, event, "remove \(file) first if you want an empty file")
     }
     let rendering = try render(template, session)
     guard let output else { return try print(rendering, json: json) }

@@ -9,7 +9,7 @@ struct CopyCommand: ParsableCommand {
     commandName: "cp",
     abstract: "Copy an item, or all items of a folder: values, kinds, attributes, policies and expiry.",
     discussion: """
-      The daemon makes the copy, of the current version alone, and needs the proof that reading the item needs. Names \
+      The daemon copies the current version only, and needs the proof that reading the item needs. Names \
       that end with a slash are folders. For a folder the command shows how many items it copies and who gains access \
       to the copies by grants, and asks. To resume an interrupted copy, give the command again: copies that already \
       exist are skipped.

@@ -64,7 +64,7 @@ struct ListCommand: ParsableCommand {
       }), !item.isEmpty, content.isEmpty
     else { return nil }
     return Failure(
-      .missing, "\(Printable.quoted(folder)) is an item and no folder", "\(Hint.vault("show")) tells about it")
+      .missing, "\(Printable.quoted(folder)) is an item, not a folder", "\(Hint.vault("show")) shows it")
   }
 
   /// Returns true if there may be items before this command's options leave some out.
@@ -97,7 +97,7 @@ struct ListCommand: ParsableCommand {
     }
     if folder.contains(where: { "*?".contains($0) }) {
       throw Failure(
-        .invalid, "\(Printable.quoted(folder)) is a pattern and not a folder", "use \(Hint.vault("find 'name~…'"))")
+        .invalid, "\(Printable.quoted(folder)) is a pattern, not a folder", "use \(Hint.vault("find 'name~…'"))")
     }
     return "name~\(Predicates.quote(folder + "/**"))"
   }

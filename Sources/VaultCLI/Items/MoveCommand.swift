@@ -89,7 +89,7 @@ struct MoveCommand: ParsableCommand {
     guard let list = TokenList(named: from), try list.exists(session) else { return }
     let owner = Printable.quoted(list.owner)
     throw Failure(
-      .invalid, "\(Printable.quoted(from)) is the list of the revoked tokens of \(owner), and goes where that goes",
+      .invalid, "\(Printable.quoted(from)) is the list of the revoked tokens of \(owner), and moves with that item",
       "move \(owner), or make a copy of the list with \(Hint.vault("cp"))")
   }
 

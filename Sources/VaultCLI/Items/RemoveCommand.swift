@@ -13,9 +13,9 @@ struct RemoveCommand: ParsableCommand {
       them. Every other argument is a name, and so is everything after --. Names and predicates cannot be mixed. A \
       name with a slash at its end is a folder, and stands for all items in it. Items that predicates match or that a \
       folder contains, and more than one item, are deleted only after a question, or with --yes. Up to \
-      \(CallLimits.deletions) items are deleted all or none; more items, or items with very many folders, attributes \
-      or versions, are deleted in several parts. `vault trash` lists what can be restored. The secret with which a \
-      sandboxed program encrypts its data is deleted only after a question, too, or with --yes.
+      \(CallLimits.deletions) items are deleted together or not at all; more items, or items with very many folders, \
+      attributes or versions, are deleted in several parts. `vault trash` lists what can be restored. The secret with \
+      which a sandboxed program encrypts its data is deleted only after a question, too, or with --yes.
       """,
     aliases: ["delete"])
 

@@ -61,7 +61,7 @@ struct ShowCommand: ParsableCommand {
     let characters = code.steam == true ? "\(code.digits), letters and digits as Steam's" : String(code.digits)
     rows.append(("digits", characters))
     rows.append(("algorithm", code.algorithm))
-    rows.append(("period", code.period.map { "\($0) s" } ?? "none, by a counter"))
+    rows.append(("period", code.period.map { "\($0) s" } ?? "none, because a counter sets the code"))
     if let counter = code.counter { rows.append(("counter", "\(counter), of the next code")) }
     return rows
   }

@@ -38,7 +38,7 @@ struct TokenList {
   static func noteOlder(_ name: String, _ session: Session) {
     guard let list = TokenList(named: name), (try? list.exists(session)) == true else { return }
     Output.note(
-      "\(Printable.quoted(list.owner)) accepts again the revoked tokens that this \(Printable.quoted(name)) does not "
+      "\(Printable.quoted(list.owner)) again accepts the revoked tokens that this \(Printable.quoted(name)) does not "
         + "list; \(Hint.vault("history \(Printable.line(name))")) shows the versions before")
   }
 

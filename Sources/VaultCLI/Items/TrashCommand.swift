@@ -51,7 +51,7 @@ struct TrashRestoreCommand: ParsableCommand {
     abstract: "Restore deleted items as they were.",
     discussion: """
       If several items have one name, the last deleted one is restored; an earlier one can be restored when that one \
-      has another name. A name with a slash at its end is a folder, and stands for all items of it in the trash.
+      has another name. A name with a slash at its end is a folder, and stands for all of its items in the trash.
       """)
 
   @Argument(
@@ -219,8 +219,8 @@ struct RestoreVersionCommand: ParsableCommand {
     commandName: "restore-version",
     abstract: "Make an older value of an item the current value again.",
     discussion: """
-      It becomes a new version, and the item keeps its expiry. The command needs what reading the item needs. `vault \
-      history` lists the versions.
+      It becomes a new version, and the item keeps its expiry. The command needs whatever reading the item needs. \
+      `vault history` lists the versions.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)

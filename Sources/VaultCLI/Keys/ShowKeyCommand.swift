@@ -9,7 +9,7 @@ struct ShowKeyCommand: ParsableCommand {
     commandName: "show-key",
     abstract: "Print the public key of the vault, for `vault deposit --seal` elsewhere.",
     discussion: """
-      The key is not secret, but whoever exchanges it on its way can read what is sealed to it: compare the \
+      The key is not secret, but whoever replaces it on its way can read what is sealed to it: compare the \
       fingerprint that --seal shows there with the one that this command shows here. The vault must have been unlocked \
       since the daemon's start.
       """)
@@ -26,7 +26,7 @@ struct ShowKeyCommand: ParsableCommand {
 
   mutating func validate() throws {
     if output == "-" { output = nil }
-    if force && output == nil { throw ValidationError("--force is for --output; give that too") }
+    if force && output == nil { throw ValidationError("--force is for --output; give --output too") }
   }
 
   func run() throws {

@@ -107,7 +107,7 @@ struct MACCommand: ParsableCommand {
     guard compared == nil else {
       if globals.json { try Output.json(hash.reply) }
       guard hash.reply.valid == true else {
-        throw Failure(.invalid, "the hash is not that of the message under \(Printable.quoted(name))")
+        throw Failure(.invalid, "the hash does not match the message and the key \(Printable.quoted(name))")
       }
       return
     }
@@ -164,7 +164,7 @@ private enum AlgorithmName {
     guard failure.exit == .usage, let given else { return failure }
     let quoted = Printable.quoted(given)
     guard known.contains(given) else {
-      return Failure(.usage, "there is no algorithm \(quoted)", "it is one of \(known.joined(separator: ", "))")
+      return Failure(.usage, "there is no algorithm \(quoted)", "give one of \(known.joined(separator: ", "))")
     }
     return Failure(
       .usage, "the key \(Printable.quoted(item)) is not one for \(quoted)",

@@ -22,7 +22,8 @@ struct TokenIssueCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "issue",
     abstract: "Print a new token.",
-    discussion: "Whoever has it can use it until it expires or is revoked. A newline is added only for a terminal.")
+    discussion:
+      "Whoever has the token can use it until it expires or is revoked. A newline is added only for a terminal.")
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
   var name: String
@@ -82,7 +83,7 @@ struct TokenIssueCommand: ParsableCommand {
     guard Output.isTerminal else { return }
     try Output.text("\n")
     let (id, end) = (Printable.text(token.reply.id), LocalTime.text(token.reply.expires, to: STDERR_FILENO))
-    Output.note("its number is \(id); it is valid until \(end)")
+    Output.note("the token's number is \(id); it is valid until \(end)")
   }
 
   /// Refuses claims that are not JSON: no terms of the item could allow them.
@@ -207,8 +208,8 @@ struct TokenRotateCommand: ParsableCommand {
     discussion: """
       The daemon makes a new key of the same type, as a new version of the item; a new RSA key has 3072 or 4096 bits. \
       Tokens of the previous key stay valid until they expire: `vault token verify` accepts that key for as long as \
-      max-ttl, and `vault pubkey --format jwks` prints it, too. `vault watch` tells programs that read these keys of \
-      the new one, and `vault receipts` prints which of them have taken it over.
+      max-ttl, and `vault pubkey --format jwks` prints it, too. `vault watch` tells programs that read these keys \
+      about the new one, and `vault receipts` prints which of them have taken it over.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)

@@ -41,7 +41,7 @@ enum Arguments {
         if GetCommand.exitCode(for: error) != .success { return mistake.failure(GetCommand.message(for: error)) }
       }
     }
-    return Failure(.usage, "the help is asked for with -h or --help as a word of its own", "see `vault --help`")
+    return Failure(.usage, "write -h or --help as a word of its own", "see `vault --help`")
   }
 
   /// Returns true for a command line of `vault get`, where `--version` is the version of an item.

@@ -22,7 +22,7 @@ enum ClientVersion {
     guard let served = try? session.call({ vault in try vault.interfaceDescription() }) else { return nil }
     let own = "\(VaultInterface.description)"
     guard !served.utf8.elementsEqual(own.utf8) else { return nil }
-    return "the daemon is of another build than this program, although both are version \(text)"
+    return "the daemon is a different build than this program, although both are version \(text)"
   }
 
   /// The command that makes the installed version of the daemon run. The vault must be unlocked again afterwards.

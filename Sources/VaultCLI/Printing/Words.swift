@@ -11,7 +11,7 @@ enum Words {
 
   static func keystore(_ text: String) throws -> KeystoreKind {
     guard let keystore = KeystoreKind(rawValue: text) else {
-      throw ValidationError("it is one of \(PresenceOptions.names)")
+      throw ValidationError("give one of \(PresenceOptions.names)")
     }
     return keystore
   }
@@ -19,7 +19,7 @@ enum Words {
   static func require(_ text: String) throws -> String { try check(text, Requirement.allCases.map(\.name)) }
 
   private static func check(_ text: String, _ known: [String]) throws -> String {
-    guard known.contains(text) else { throw ValidationError("it is one of \(known.joined(separator: ", "))") }
+    guard known.contains(text) else { throw ValidationError("give one of \(known.joined(separator: ", "))") }
     return text
   }
 }

@@ -73,7 +73,7 @@ struct EnvironmentFile {
       readPlain(text, into: &value)
       if value.withBytes({ Self.isMisspelled($0) }) {
         throw fault(
-          "vault: is written in small letters; put the value between quotes if it is meant as it stands")
+          "vault: is written in small letters; put the value between quotes if it is not the name of an item")
       }
     }
     skipLine(text)

@@ -36,7 +36,8 @@ struct OwnChanges {
     let read = lines.dropFirst().map { OwnChange(line: $0) }
     guard lines.first == Self.header[...], !read.contains(nil) else {
       throw Failure(
-        .invalid, "\(Printable.quoted(path)) does not say what vault has changed", "remove it, and undo that by hand")
+        .invalid, "\(Printable.quoted(path)) does not say what vault has changed",
+        "remove it, and undo the changes by hand")
     }
     changes = read.compactMap { $0 }
   }

@@ -49,7 +49,7 @@ struct SecretServiceDisableCommand: ParsableCommand {
     for path in kept { Output.note("kept \(Printable.text(path)), which was changed since") }
     if after?.on == true {
       Output.note(
-        "secret-service = on stays in \(Printable.text(files.settings)), because `enable` has not set it; remove it "
+        "secret-service = on stays in \(Printable.text(files.settings)), because `enable` did not set it; remove it "
           + "there, and run \(Hint.vault("reload"))")
     }
     if copies { try copyBack(session, to: standing?.name ?? DesktopFiles.name) }

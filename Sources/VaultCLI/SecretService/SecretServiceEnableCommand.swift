@@ -9,10 +9,10 @@ struct SecretServiceEnableCommand: ParsableCommand {
     commandName: "enable",
     abstract: "Make this vault the Secret Service of your desktop.",
     discussion: """
-      Copies what the present one keeps, turns the setting secret-service on, has the session bus start the daemon \
-      when a program asks for it, enables vault-agent's unit, and keeps GNOME Keyring from starting. Prints each file \
-      that it changes, and remembers what was there, which `vault secret-service disable` restores. If something \
-      cannot be copied, nothing is changed.
+      Copies what the present Secret Service keeps, turns the setting secret-service on, has the session bus start \
+      the daemon when a program asks for it, enables vault-agent's unit, and keeps GNOME Keyring from starting. Prints \
+      each file that it changes, and remembers what was there, which `vault secret-service disable` restores. If \
+      something cannot be copied, nothing is changed.
       """)
 
   @Flag(

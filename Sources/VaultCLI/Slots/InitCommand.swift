@@ -16,7 +16,8 @@ struct InitCommand: SecretTaking {
   @Flag(
     inversion: .prefixedNo,
     help: """
-      Make a recovery code, which is shown once and must be typed back. With --password-stdin none is made by default.
+      Make a recovery code, which is shown once and must be typed back. With --password-stdin no code is made by \
+      default.
       """)
   var recovery: Bool?
 

@@ -97,7 +97,7 @@ struct LockCommand: ParsableCommand {
   private static func nobody(at path: String) -> Failure {
     Failure(
       .unavailable, "no daemon listens on \(Printable.text(path)), so nothing was locked",
-      "name the socket of the daemon that is to lock")
+      "name the socket of the daemon to lock")
   }
 
   /// Locks the vault of a daemon that does not listen at `place`, if there is one.

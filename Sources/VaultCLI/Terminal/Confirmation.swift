@@ -8,7 +8,7 @@ struct Confirmation {
   /// Facts for the decision, each on its own line above the question.
   var facts: [String] = []
   /// The way to do it without a question.
-  var advice = "add --yes if that is meant"
+  var advice = "add --yes to confirm"
 
   /// Asks the question.
   ///

@@ -166,7 +166,7 @@ private struct LinesTyped: ~Copyable {
       part = 0
     default:
       guard bytes.count < limit else {
-        throw Failure(.invalid, "that is more than \(limit) bytes", "store it in parts")
+        throw Failure(.invalid, "the text has more than \(limit) bytes", "store it in parts")
       }
       bytes.append(byte)
       part += 1

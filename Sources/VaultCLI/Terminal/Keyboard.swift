@@ -138,7 +138,7 @@ struct Keyboard: ~Copyable {
           _ = consume modes
           try show("\n", .none)
           throw Failure(
-            .invalid, "that is too long to be typed",
+            .invalid, "the text is too long to be typed",
             style == .hidden ? "give it on standard input or from a file, with --password-stdin" : nil)
         }
         continue

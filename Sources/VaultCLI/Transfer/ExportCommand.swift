@@ -10,8 +10,9 @@ struct ExportCommand: ParsableCommand {
     discussion: """
       With --to secret-service the command copies every collection that programs see through the Secret Service, but \
       not those of the session, to the keyring that runs on the session bus. From then on that keyring protects the \
-      copies, and no longer the vault. The other keyring keeps times of its own. An item that is there already with \
-      the same attributes, label and secret is not copied, and nothing there is replaced. See vault-secret-service(7).
+      copies, and the vault no longer does. The other keyring keeps times of its own. An item that is there already \
+      with the same attributes, label and secret is not copied, and nothing there is replaced. See \
+      vault-secret-service(7).
 
       Items go to other programs by `vault env`, `run` and `inject`, and all of them to a backup by `vault backup`.
       """)

@@ -41,7 +41,7 @@ struct ImportCommand: ParsableCommand {
       try Confirmation(
         consequence: "this would copy \(planned.extent) into the vault",
         question: "Copy \(planned.extent) from \(Printable.text(keyring.name))?",
-        facts: planned.lines(isTrial: true), advice: "add --yes if that is meant, or --dry-run to see them"
+        facts: planned.lines(isTrial: true), advice: "add --yes to confirm, or --dry-run to see them"
       ).ask()
       isShown = !globals.json
     }

@@ -230,7 +230,7 @@ final class KeyringImport {
       }
       for word in outcomes {
         guard let outcome = ImportOutcome(rawValue: word) else {
-          throw Failure(.software, "the daemon is of another version", "restart it, or update this program")
+          throw Failure(.software, "the daemon has a different version", "restart it, or update this program")
         }
         account.parts[call.parts[done]].counts[outcome, default: 0] += 1
         done += 1

@@ -120,7 +120,7 @@ struct TransferAccount {
 
   private static func words(_ counts: [ImportOutcome: Int], _ copied: String) -> String {
     let words: [(ImportOutcome, String)] = [
-      (.new, copied), (.beside, "\(copied) beside another one with the same attributes"),
+      (.new, copied), (.beside, "\(copied) beside another item with the same attributes"),
       (.present, "already there"), (.known, "copied earlier"),
     ]
     let parts = words.compactMap { outcome, word in

@@ -18,7 +18,7 @@ struct ClockRepairCommand: ParsableCommand {
     discussion: """
       Set the clock first. Items, grants and tokens expire by the later of the clock and the newest time of any \
       change, so a clock that is turned back makes nothing valid again. A change that was made while the clock ran \
-      ahead therefore makes items expire too early; this command ends that.
+      ahead therefore makes items expire too early; this command corrects that.
       """)
 
   @OptionGroup var globals: Globals

@@ -8,7 +8,7 @@ enum Integrity {
   /// - Parameter isCopy: whether the daemon reports that the store is a copy without the last writes.
   static func text(_ integrity: Wire.Integrity, isCopy: Bool = false) -> String {
     switch integrity.state {
-    case "ok": isCopy ? "all records belong together, but may be older ones" : "all records are as they were written"
+    case "ok": isCopy ? "all records are consistent, but may be older copies" : "all records are as they were written"
     case "checking": "being checked, \(percent(integrity))"
     case "unchecked": "not checked yet; the next unlock starts the check"
     case "failed": Style.red("something is wrong, and nothing more is written; see \(Hint.vault("verify"))")

@@ -24,7 +24,7 @@ struct RekeyCommand: SecretTaking {
   /// Parses a method. One that gives no right to a change is refused later, with the reason.
   private static func kind(_ text: String) throws -> SlotKind {
     guard let kind = SlotKind(name: text) else {
-      throw ValidationError("it is one of \(SlotKind.typed.map(\.name).joined(separator: ", "))")
+      throw ValidationError("give one of \(SlotKind.typed.map(\.name).joined(separator: ", "))")
     }
     return kind
   }

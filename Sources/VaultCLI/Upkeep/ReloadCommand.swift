@@ -9,8 +9,8 @@ struct ReloadCommand: ParsableCommand {
     abstract: "Have the daemon read its settings again, and print what has changed.",
     discussion: """
       Does what SIGHUP does, and reports the result: if the daemon refuses a file, the command names the file with the \
-      line and the reason, the old settings stay, and the exit code is 78. Never starts a daemon, because one that \
-      starts reads the settings anyway.
+      line and the reason, the old settings stay, and the exit code is 78. Never starts a daemon, because a \
+      daemon reads the settings anyway when it starts.
       """)
 
   @OptionGroup var globals: Globals

@@ -49,7 +49,7 @@ struct ReplacedBackup {
     // This exit code differs from that of other questions, so that a timer does not take it for a locked vault.
     guard Keyboard.canAsk else { throw Failure(.exists, "\(event), so it stays", advice) }
     try Confirmation(
-      consequence: event, question: "\(event). Replace it? What it alone has would be gone.", advice: advice
+      consequence: event, question: "\(event). Replace it? Whatever only that backup has would be gone.", advice: advice
     ).ask()
   }
 }

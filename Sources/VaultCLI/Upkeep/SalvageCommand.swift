@@ -7,7 +7,7 @@ internal import VaultWire
 struct SalvageCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "salvage",
-    abstract: "Write whatever still authenticates of a damaged store to a file, as a backup.",
+    abstract: "Save whatever part of a damaged store still authenticates to a file, as a backup.",
     discussion: """
       The store is only read. An item is saved if its head and its current value authenticate, with those older \
       versions that authenticate, up to the number that an item keeps. If anything is lost, the command lists it and \

@@ -27,7 +27,7 @@ struct WatchCommand: ParsableCommand {
   @OptionGroup var globals: Globals
 
   func validate() throws {
-    if now, exec == nil { throw ValidationError("--now goes with --exec") }
+    if now, exec == nil { throw ValidationError("--now needs --exec") }
     if exec != nil, globals.json {
       throw ValidationError("--exec and --json exclude each other: the command reads JSON in any case")
     }

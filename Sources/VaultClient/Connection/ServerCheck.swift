@@ -58,10 +58,12 @@ struct ServerCheck: ~Copyable {
     case .explicit:
       // ``ClosedWay`` judges another user's directory together with all directories that lead to it.
       guard isForeign(owner) || status.st_mode & 0o002 == 0 else {
-        throw .unsafeSocket("\(path), in which it stands, is writable by everyone")
+        throw .unsafeSocket("\(path), which contains it, is writable by everyone")
       }
     case .system:
-      guard status.st_mode & 0o022 == 0 else { throw .unsafeSocket("\(path) is writable by others than its owner") }
+      guard status.st_mode & 0o022 == 0 else {
+        throw .unsafeSocket("\(path) is writable by users other than its owner")
+      }
     }
   }
 

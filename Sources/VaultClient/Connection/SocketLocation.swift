@@ -84,7 +84,7 @@ public struct SocketLocation: Hashable, Sendable {
 
   /// The remedy for a place where no daemon can listen.
   public var remedy: String {
-    trust == .explicit ? "give another one, with a short path, by --socket or VAULT_SOCKET" : SocketPath.remedy
+    trust == .explicit ? "give another socket, with a short path, with --socket or VAULT_SOCKET" : SocketPath.remedy
   }
 
   /// The runtime directory if it does not exist. A daemon makes its own directory in it, but not the runtime directory

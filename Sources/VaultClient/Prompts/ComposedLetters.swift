@@ -7,8 +7,8 @@ internal import VaultWire
 public enum ComposedLetters {
   /// The reason why a password that looks right may be wrong, and the remedy, for a person.
   public static let hint =
-    "it has letters beyond ASCII, and one with an accent is one character or two (NFC, NFD) by the program that it "
-    + "comes from: type it rather than paste it, or write it the other way"
+    "it has letters beyond ASCII, and a letter with an accent is one or two characters (NFC, NFD), depending on the "
+    + "program that it comes from: type it rather than paste it, or write it the other way"
 
   /// Returns a reason why a password that looks right may be wrong, and the remedy, for a person; nil if no such reason
   /// is known.
@@ -17,7 +17,7 @@ public enum ComposedLetters {
       let (text, mark) = (Span<UInt8>(_bytes: bytes), [0xEF, 0xBB, 0xBF] as [UInt8])
       return text.count >= mark.count && mark.indices.allSatisfy { text[$0] == mark[$0] }
     }
-    if isMarked { return "it begins with a byte order mark, as some editors write one: save it without" }
+    if isMarked { return "it begins with a byte order mark, as some editors write: save it without the mark" }
     return areIn(secret) ? hint : nil
   }
 

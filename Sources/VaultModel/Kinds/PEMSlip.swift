@@ -29,9 +29,9 @@ package enum PEMSlip: CaseIterable {
       "it is a public key (.pub); the private one is in the file of the same name without .pub"
     case .escapedBreaks:
       #"its line breaks are spelled \n, as in JSON; turn them into line breaks with `sed 's/\\n/\n/g' FILE`"#
-    case .quotes: "it stands in quotation marks; leave them out"
+    case .quotes: "it is in quotation marks; leave them out"
     case .lostBreaks:
-      "it stands in one line; its first and last line, with BEGIN and END, must be lines of their own"
+      "it is all in one line; its first and last line, with BEGIN and END, must be lines of their own"
     case .indentation: "its lines are indented; remove that with `sed 's/^[[:blank:]]*//' FILE`"
     case .marks:
       "its lines begin with marks, as in a quoted mail or a comment; remove them with "

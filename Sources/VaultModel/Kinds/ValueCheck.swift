@@ -72,7 +72,7 @@ extension ItemKind {
     if value.hasInnerBreak { throw ValueError(reason: "\(what) is one line, and the value has several lines") }
     let last = value.byte(value.byteCount - 1)
     if last == 0x0A || last == 0x0D {
-      throw ValueError(reason: "\(what) is one line without an end; the value ends with a line break")
+      throw ValueError(reason: "\(what) is one line without a line break; the value ends with one")
     }
     if value.hasControl { throw ValueError(reason: "\(what) has no control characters") }
   }

@@ -75,7 +75,8 @@ public struct WiFiText: Sendable {
       guard !type.contains("EAP") else {
         throw ValueError(reason: "the QR code is of a network with accounts (EAP), which need more than a passphrase")
       }
-      throw ValueError(reason: "the security in the QR code's text ('T:') is none of WPA, WPA2, WPA3, SAE, WEP, nopass")
+      throw ValueError(
+        reason: "the security in the QR code's text ('T:') is not one of WPA, WPA2, WPA3, SAE, WEP, nopass")
     }
   }
 

@@ -14,7 +14,8 @@ public enum KeystoreKind: String, CaseIterable, Sendable {
   public var cost: String {
     switch self {
     case .tpm2:
-      "the vault opens on this machine alone, and for its root without your presence; clearing the TPM voids the slot"
+      "the vault opens only on this machine, where root can open it without your presence; clearing the TPM voids the "
+        + "slot"
     case .keyring:
       "whatever can read your other keyring while that is unlocked can open the vault without your presence"
     case .file: "whoever can read the daemon's files, or has the disk, can open the vault without your presence"

@@ -38,7 +38,7 @@ public struct AddedKey: Hashable, Sendable {
       }
     case .curve(let curve):
       guard try reader.text(frame, atMost: 16) == curve.facts.sshName else {
-        throw SSHFormatError("an ECDSA key is of another curve than its type")
+        throw SSHFormatError("an ECDSA key has another curve than its type says")
       }
       _ = try reader.string(frame)
       _ = try reader.unsignedInteger(frame)

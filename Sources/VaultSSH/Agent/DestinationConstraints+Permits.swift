@@ -59,7 +59,7 @@ extension DestinationConstraints {
         guard hop.isForwarding else { throw AgentRefusal("a session that logs in forwards nothing") }
       }
       guard let step = step(from: from, to: hop.hostKey, user: isLast ? user : nil) else {
-        throw AgentRefusal("the key is not for this host, or not over these")
+        throw AgentRefusal("the key is not for this host, or not by way of these hosts")
       }
       names.append(step.to.name)
       from = hop.hostKey

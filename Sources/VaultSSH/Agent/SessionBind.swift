@@ -37,7 +37,7 @@ public struct SessionBind: Hashable, Sendable {
     _ = try KeyBlob.type(hostKey)
     sessionID = try reader.array(frame)
     guard UserAuthentication.sessionIDLength.contains(sessionID.count) else {
-      throw SSHFormatError("a session's identifier is no hash")
+      throw SSHFormatError("a session's identifier is not a hash")
     }
     signature = try reader.array(frame)
     isForwarding = try reader.boolean(frame)

@@ -38,9 +38,9 @@ public struct UserAuthentication: Hashable, Sendable {
     var reader = SSHReader(data)
     sessionID = try reader.array(data)
     guard Self.sessionIDLength.contains(sessionID.count) else {
-      throw SSHFormatError("a session's identifier is no hash")
+      throw SSHFormatError("a session's identifier is not a hash")
     }
-    guard try reader.byte(data) == 50 else { throw SSHFormatError("it is no request to log in") }
+    guard try reader.byte(data) == 50 else { throw SSHFormatError("it is not a request to log in") }
     user = try reader.text(data, atMost: 1024)
     guard try reader.text(data, atMost: 64) == "ssh-connection" else {
       throw SSHFormatError("it asks for an unknown service")

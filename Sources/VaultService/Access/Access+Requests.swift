@@ -146,7 +146,7 @@ extension Access {
       try checkApprover(of: request, terms, process, caller)
       if stands(forAllOfCollection: request.target.name) {
         guard terms.isForGood else {
-          throw .invalidGrant("the request is for all items of a collection, so it can be approved for good only")
+          throw .invalidGrant("the request is for all items of a collection, so it can only be approved for good")
         }
         try grant(request, terms, caller, entry)
         return request
@@ -184,7 +184,7 @@ extension Access {
     }
     guard terms.isOfSession else { return }
     guard request.asker.started != nil else {
-      throw .invalidGrant("the asking process cannot be told from a later process with the same id")
+      throw .invalidGrant("the asking process cannot be distinguished from a later process with the same id")
     }
     if let process, process != request.asker.pid {
       throw .busy("another process of that subject has asked meanwhile")
@@ -206,7 +206,8 @@ extension Access {
     let old = book.all.first { $0.grant.subject == request.target.subject && $0.grant.pattern == pattern }?.grant
     if let old, old.counts(at: now) {
       guard old.until == until else {
-        throw .invalidGrant("there is already a grant for the same subject and item with another end; change that one")
+        throw .invalidGrant(
+          "there is already a grant for the same subject and item with another end; change that grant")
       }
       rights.formUnion(old.rights)
     }

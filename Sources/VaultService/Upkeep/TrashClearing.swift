@@ -71,7 +71,7 @@ final class TrashClearing {
     let interval = interval
     arm(after: interval)
     do throws(VaultError) { try keychain.ageTrash(now: vault.clock.wall(), least: interval) } catch {
-      return fail(error, "the trash cannot age")
+      return fail(error, "the time in the trash cannot be counted")
     }
     let isUnderWay = walk != nil
     walk = Place()

@@ -37,7 +37,7 @@ extension Upkeep {
     if let problem = check.problem {
       warnings.append(
         VaultWarning(
-          .integrity, "the store could not be checked: \(problem.text)", "`vault verify` starts again"))
+          .integrity, "the store could not be checked: \(problem.text)", "`vault verify` starts the check again"))
     }
     if keychain.isCopy { warnings.append(Self.copied) }
     if let problem = rekey?.problem {
@@ -50,7 +50,7 @@ extension Upkeep {
       warnings.append(
         VaultWarning(
           .rekey, "a rekey was given up: \(givenUp.reason)",
-          "the vault keeps its key and its ways in; `vault rekey` starts again", since: givenUp.time))
+          "the vault keeps its key and its ways in; `vault rekey` starts it again", since: givenUp.time))
     }
     if let problem = vault.store.bootKeyProblem {
       warnings.append(
@@ -91,7 +91,7 @@ extension Upkeep {
       warnings.append(
         VaultWarning(
           .clock, "the clock is behind the newest time in the store",
-          "expiry counts from the later time; set the clock, or if it is right, run `vault clock repair`"))
+          "the later time decides what has expired; set the clock, or if it is right, run `vault clock repair`"))
     }
     return warnings
   }

@@ -26,7 +26,7 @@ extension RevocationList {
     var tokens: [Token] = []
     var subjects: [Subject] = []
     for (index, entry) in object.elements(of: entries).enumerated() {
-      guard object.kind(entry) == .object else { throw Self.entry(index, "is no object") }
+      guard object.kind(entry) == .object else { throw Self.entry(index, "is not an object") }
       // Lists that people write have no ages. In a list from an earlier version, a positive age is the age that an
       // access class had to reach; that class is unknown, so the age counts as none.
       let stated = object.whole("age", of: entry)

@@ -89,7 +89,7 @@ public struct TokenClaims: Hashable, Sendable {
 
   private static func life(_ wish: Int64?, _ terms: TokenTerms) throws(TokenProblem) -> Int64 {
     guard let wish else { return terms.longestLife }
-    guard wish >= 1 else { throw TokenProblem(.life, "a token's life is 1 second at least") }
+    guard wish >= 1 else { throw TokenProblem(.life, "a token's life is at least 1 second") }
     guard wish <= terms.longestLife else {
       throw TokenProblem(
         .life, "a life of \(Seconds.format(wish)) is more than the item's max-ttl, \(Seconds.format(terms.longestLife))"
@@ -111,7 +111,7 @@ public struct TokenClaims: Hashable, Sendable {
     }
     for (name, _) in object.members(of: object.root) {
       if TokenTerms.registeredClaims.contains(where: { $0.isSame(as: name) }) {
-        throw TokenProblem(.claims, "the claim '\(name)' is set by the vault alone")
+        throw TokenProblem(.claims, "only the vault sets the claim '\(name)'")
       }
       guard terms.allows(name) else {
         throw TokenProblem(.claims, "the claim \(Printable.quoted(name)) is not in the item's attribute 'claims'")

@@ -50,7 +50,7 @@ extension AuditWalk {
       return
     }
     let isRight = before != nil && before!.mac(of: position, vault) == chain.ended
-    if !isRight { add(chain.first, nil, "what was written just before entry \(chain.first) was cut off") }
+    if !isRight { add(chain.first, nil, "the end of the log before entry \(chain.first) was cut off") }
   }
 
   /// Checks who began a chain.
@@ -82,7 +82,8 @@ extension AuditWalk {
     }
     if row.isBeginning, let chain = try? Keychain.chain(row) {
       if chain.previous != position.link {
-        add(position.entries, position.entries, "what was written up to entry \(position.entries) is not what is there")
+        add(
+          position.entries, position.entries, "the log up to entry \(position.entries) does not match what was written")
       }
       position.entries = max(position.entries, chain.first - 1)
       position.pass(chain)

@@ -265,7 +265,7 @@ public final class AuditWalk {
     guard let chain = try? Keychain.chain(row) else { return pass(row) }
     checkEnd(before: chain, row.row, &before, keychain.vault)
     if !isBroken, chain.previous != position.link {
-      add(position.entries, position.entries, "what was written up to entry \(position.entries) is not what is there")
+      add(position.entries, position.entries, "the log up to entry \(position.entries) does not match what was written")
     }
     // If the row before this one was set aside, the entries that were set aside end just before this chain's first
     // entry.
@@ -308,7 +308,8 @@ public final class AuditWalk {
         try AuditBlock.read(bytes, body)
       }
       if !isBroken, previous != position.link {
-        add(position.entries, position.entries, "what was written up to entry \(position.entries) is not what is there")
+        add(
+          position.entries, position.entries, "the log up to entry \(position.entries) does not match what was written")
       }
       resume(at: first)
       position.entries = first - 1
@@ -336,7 +337,7 @@ public final class AuditWalk {
     if first > position.entries + 1 {
       add(position.entries + 1, first - 1, "missing, or not what was written", isRange: true)
     } else if isBroken || first != position.entries + 1 {
-      add(first, first, "before entry \(first) something was taken out, put in or changed")
+      add(first, first, "before entry \(first) something was removed, inserted or changed")
     }
     isBroken = false
   }

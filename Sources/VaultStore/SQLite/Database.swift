@@ -119,7 +119,7 @@ final class Database {
   static func settle(in directory: borrowing StoreDirectory) throws(VaultError) {
     guard try DatabaseHeader.check(newName, log: newName + "-wal", in: directory),
       try directory.size(of: newName + "-wal") == nil
-    else { throw .storage("vault.db could not be written whole") }
+    else { throw .storage("vault.db could not be written completely") }
     try directory.syncFile(newName)
   }
 
@@ -162,7 +162,7 @@ final class Database {
     }
     do throws(VaultError) { try settle(in: directory) } catch .corrupt(let reason) {
       // Nobody else has written this file, so the error is one of storage.
-      throw .storage("vault.db could not be written whole: \(reason)")
+      throw .storage("vault.db could not be written completely: \(reason)")
     }
   }
 

@@ -129,7 +129,7 @@ struct RecordWalk {
       value = (item, version)
       guard met.hasHead else {
         verification.add(
-          Finding(.foreign, item: item, "version \(version) of item \(item) is there, but no head of that item"))
+          Finding(.foreign, item: item, "version \(version) of item \(item) is there, but its item has no head"))
         return left > 0
       }
       // A head of an unknown class or without an identity was reported already.

@@ -20,7 +20,7 @@ extension Fault {
         "nobody unlocked the vault, or showed presence, during the wait", "open it with \(reader.command("unlock"))")
     case .rekeying:
       FaultWords(
-        "the vault is being given a new key, and until then no way in can be changed and no backup is made",
+        "the vault is being given a new key, and until that is done, no way in can be changed and no backup is made",
         "wait for it with \(reader.command("rekey")), or give it up with \(reader.command("rekey --cancel"))")
     case .rekeyRests:
       FaultWords(
@@ -59,7 +59,7 @@ extension Fault {
       FaultWords(
         "\(Printable.quoted(name)) "
           + (use.map { "is a key for \(Printable.text($0))" } ?? "was stored without a use"),
-        "a key is used only for what \(reader.command("set --use")) made it for",
+        "a key is used only for the purpose that \(reader.command("set --use")) gave it",
         journal: "the key is for another use")
     case .neverRead(let name): FaultWords(neverRead: name, use: nil, reader)
     case .notOnTheseTerms(let name, let reason):
@@ -140,7 +140,7 @@ extension Fault {
     case .busy(let reason): .busy(reason)
     case .outOfMemory:
       FaultWords(
-        "there is not enough memory to check or make the secret, which may be right",
+        "there is not enough memory to check or make the secret; the secret may be right",
         "free some memory, or raise the limit of vaultd, and try again")
     case .corrupt(let reason, let isNewer, let advice): .corrupt(reason, isNewer, advice, reader)
     case .storageFailed(let reason): .storageFailed(reason, reader)
@@ -157,9 +157,10 @@ extension Fault {
       FaultWords("the daemon does not accept \(Printable.quoted(parameter))", "correct it")
     case .service(.interfaceNotFound), .service(.methodNotFound), .service(.methodNotImplemented),
       .service(.expectedMore):
-      FaultWords("the daemon is of another version (\(fullName))", "restart it, or update this program")
+      FaultWords("the daemon has a different version (\(fullName))", "restart it, or update this program")
     case .invalidFrame, .unknown:
-      FaultWords("the daemon answered \(Printable.quoted(fullName)), which this program does not know", "update it")
+      FaultWords(
+        "the daemon answered \(Printable.quoted(fullName)), which this program does not know", "update this program")
     }
   }
 }

@@ -28,7 +28,7 @@ import VaultWire
       text("unlock", idle: 600, age: 28_800) == [
         "gw asks to unlock the vault", "asked by process 42 of user gw, on /dev/pts/3",
         "apparently gw (/usr/bin/gw), started by bash ← sshd",
-        "it locks again after 10 min in which nobody uses it, and after 8 h in any case",
+        "it locks again when nobody has used it for 10 min, and after 8 h in any case",
       ])
     let other = Wire.Asker(uid: 5, pid: 9, executable: "/a")
     #expect(text("unlock", askers: [other])[1...2] == ["asked by process 9 of uid 5", "apparently /a"])

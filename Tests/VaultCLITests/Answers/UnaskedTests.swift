@@ -17,8 +17,8 @@ import VaultTesting
     defer { sandbox.close() }
     try sandbox.must(["set", "mail"], stdin: "v")
     for (words, message) in [
-      ("rm web mail", "this would delete 2 items; add --yes if that is meant"),
-      ("rm kind=password", "this would delete 2 items; add --yes if that is meant"),
+      ("rm web mail", "this would delete 2 items; add --yes to confirm"),
+      ("rm kind=password", "this would delete 2 items; add --yes to confirm"),
       ("set x --expires 2001-01-01 --generate", "has passed, so the item would not be served; give a later time"),
       ("pick", "no terminal to ask on; name the item"),
       ("edit web", "no terminal to ask on; name an editor that needs no terminal in $VISUAL"),

@@ -11,17 +11,17 @@ import VaultWire
     arguments: [
       (["deposit"], "missing expected argument '<name>'"),
       (["deposit", "web", "--seal"], "--seal needs a key; give it with --key"),
-      (["deposit", "web", "--key", "k"], "--key is for --seal; give that too"),
-      (["deposit", "web", "-o", "f"], "--output is for --seal; give that too"),
-      (["deposit", "web", "--output=f"], "--output is for --seal; give that too"),
-      (["deposit", "web", "--force"], "--force is for --output; give that too"),
-      (["deposit", "web", "--seal", "--key", "k", "--force"], "--force is for --output; give that too"),
+      (["deposit", "web", "--key", "k"], "--key is for --seal; give --seal too"),
+      (["deposit", "web", "-o", "f"], "--output is for --seal; give --seal too"),
+      (["deposit", "web", "--output=f"], "--output is for --seal; give --seal too"),
+      (["deposit", "web", "--force"], "--force is for --output; give --output too"),
+      (["deposit", "web", "--seal", "--key", "k", "--force"], "--force is for --output; give --output too"),
       (["deposit", "web", "--seal", "--key", "k", "--reason", "r"], "--reason is for the deposit itself"),
       (["deposit", "web", "--seal", "--key", "-"], "standard input cannot supply both the key and the value"),
       (["deposit", "web", "--seal", "--key", "-", "--file", "-"], "standard input cannot supply both"),
       (["deposit", "--seal", "--key", "k"], "missing expected argument '<name>'"),
-      (["deposit", "web", "--kind", "spoon"], "it is one of password, "),
-      (["deposit", "web", "--accessible", "sometimes"], "it is one of when-unlocked, "),
+      (["deposit", "web", "--kind", "spoon"], "give one of password, "),
+      (["deposit", "web", "--accessible", "sometimes"], "give one of when-unlocked, "),
       (["deposit", "web", "--attr", "owner"], "`owner` is not a valid attribute"),
       (["deposit", "web", "--sealed", "f"], "give only --reason with --sealed"),
       (["deposit", "--sealed", "f", "--seal", "--key", "k"], "give only --reason with --sealed"),
@@ -35,7 +35,7 @@ import VaultWire
       (["deposits", "drop", "1", "1.5"], "deposits are counted from 1"),
       (["deposits", "drop", "99999999999999999999"], "deposits are counted from 1"),
       (["deposits", "settle"], "unknown command `deposits settle`"),
-      (["show-key", "--force"], "--force is for --output; give that too"),
+      (["show-key", "--force"], "--force is for --output; give --output too"),
     ])
   func mistakes(arguments: [String], message: String) throws {
     let failure = #expect(throws: Failure.self) { try Arguments.parse(arguments) }

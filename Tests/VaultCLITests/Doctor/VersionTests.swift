@@ -46,7 +46,7 @@ import VaultWire
     let doctor = try sandbox.run("doctor", "--socket", daemon.socket)
     let told =
       isOther
-      ? "warn  version: the daemon is of another build than this program, although both are version "
+      ? "warn  version: the daemon is a different build than this program, although both are version "
         + "\(ClientVersion.text); restart the daemon after an update: end it with `kill 4711`, "
       : "ok    version: client and daemon are \(ClientVersion.text)\n"
     #expect(doctor.output.contains(told), "\(doctor)")

@@ -246,7 +246,7 @@ import VaultTesting
       #expect(try sandbox.must(words("deposits", "drop", "7", "5", "--yes", "--json")) == "{\"dropped\":[7,5]}\n")
       let unasked = try sandbox.run(words("deposits", "drop", "7", "5"))
       #expect(
-        unasked.status == 75 && unasked.errors.contains("this would drop 2 deposits; add --yes if that is meant"),
+        unasked.status == 75 && unasked.errors.contains("this would drop 2 deposits; add --yes to confirm"),
         "\(unasked)")
     }
   }

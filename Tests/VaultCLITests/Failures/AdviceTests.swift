@@ -15,7 +15,7 @@ import VaultWire
     #expect(try near.wait() == 0)
     let item = try sandbox.run("list", "mail/ana")
     #expect(item.status == 66)
-    #expect(item.errors == "vault: `mail/ana` is an item and no folder; `vault show` tells about it\n")
+    #expect(item.errors == "vault: `mail/ana` is an item, not a folder; `vault show` shows it\n")
     let none = try sandbox.run("list", "mial")
     #expect(none.status == 0 && none.output.isEmpty && none.errors.isEmpty)
   }

@@ -140,7 +140,7 @@ import VaultTesting
       (
         "db/{main,replica}",
         "there is no item `db/{main,replica}` now; brackets, braces and commas are part of a name, and only *, ** "
-          + "and ? stand for others"
+          + "and ? stand for other characters"
       ),
     ] {
       let screen = try granted(sandbox, pattern)

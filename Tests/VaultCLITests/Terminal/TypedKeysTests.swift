@@ -7,11 +7,11 @@ import VaultTesting
   @Test(
     "a paste that is longer than a question takes is dropped whole, and neither shows nor reaches the shell",
     arguments: [
-      (["unlock"], "Vault password: ", 70_000, "\r\nvault: that is too long to be typed; give it"),
-      (["set", "x"], "Value of `x`: ", 1_100_000, "\r\nvault: that is more than 1048576 bytes; store"),
+      (["unlock"], "Vault password: ", 70_000, "\r\nvault: the text is too long to be typed; give it"),
+      (["set", "x"], "Value of `x`: ", 1_100_000, "\r\nvault: the text has more than 1048576 bytes; store"),
       (
         ["set", "x", "--kind", "tls-key"], "empty line:\r\n", 1_100_000,
-        "\r\nvault: that is more than 1048576 bytes; store"
+        "\r\nvault: the text has more than 1048576 bytes; store"
       ),
     ])
   func tooLong(command: [String], question: String, count: Int, refusal: String) throws {

@@ -74,7 +74,7 @@ import VaultTesting
     for (answer, status) in [("n", Int32(77)), ("y", 0)] {
       #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == before)
       let terminal = try Terminal(new, ["backup", "--force", file])
-      try terminal.expect("Replace it? What it alone has would be gone. [y/N] ")
+      try terminal.expect("Replace it? Whatever only that backup has would be gone. [y/N] ")
       terminal.type(answer)
       #expect(try terminal.wait() == status)
     }

@@ -76,7 +76,7 @@ struct FullDiskTests {
       let room = sandbox.store + "/vault.room"
       func hasRoom() -> Bool { unsafe access(room, F_OK) == 0 }
       #expect(!hasRoom(), "it would have been most of what is free")
-      #expect(try sandbox.must(["doctor"]).contains("there was too little room to reserve some for `vault rm`"))
+      #expect(try sandbox.must(["doctor"]).contains("there was too little room to reserve space for `vault rm`"))
       try remount("size=24m")
       try sandbox.must(["lock"])
       try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")

@@ -119,7 +119,7 @@ import VaultTesting
     } else {
       let told = try repair(sandbox)
       #expect(told.contains("set aside: entries \(lost.lowerBound) to \(lost.upperBound), "), "\(told)")
-      #expect(told.contains("vault: the store is being checked again; `vault verify` tells the result"), "\(told)")
+      #expect(told.contains("vault: the store is being checked again; `vault verify` shows the result"), "\(told)")
     }
     _ = try must(sandbox, "verify")
     _ = try must(sandbox, "audit", "--verify")

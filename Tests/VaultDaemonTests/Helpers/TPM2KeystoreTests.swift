@@ -48,7 +48,7 @@ import VaultWire
     let elsewhere = try KeystoreStand(sandbox, "tpm2-device = \(other.device)")
     let foreign = KeystoreStand.error { try elsewhere.fetch(locator, from: .tpm2) }
     #expect(foreign?.code == .damaged)
-    #expect(foreign?.reason.contains("sealed by another TPM, or it was cleared") == true)
+    #expect(foreign?.reason.contains("sealed by another TPM, or the TPM was cleared") == true)
     #expect(try stand.fetch(locator, from: .tpm2).count == 32)
     try chip.clear()
     #expect(KeystoreStand.error { try stand.fetch(locator, from: .tpm2) } == foreign)

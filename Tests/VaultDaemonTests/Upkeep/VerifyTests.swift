@@ -50,7 +50,7 @@ extension IntegrityTests {
         text: "a tag leads to item 3, where it does not belong", names: ["c"], unharmed: 2),
       Edit(
         sql: "UPDATE vals SET item = 99 WHERE item = 2", kind: "foreign",
-        text: "version 1 of item 99 is there, but no head of that item", names: ["folder/b"], unharmed: 2),
+        text: "version 1 of item 99 is there, but its item has no head", names: ["folder/b"], unharmed: 2),
       Edit(
         sql: "UPDATE slots SET record = CAST(record || x'00' AS BLOB) WHERE id = 2", kind: "damaged",
         text: "slot 2 is not the one that was stored last", unharmed: 3),

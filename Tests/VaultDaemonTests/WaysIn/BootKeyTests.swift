@@ -81,7 +81,8 @@ import VaultTesting
     #expect(try client.call("Get", ["name": "a"]).error == "Locked")
     let said = try sandbox.warnings()
     #expect(
-      said.contains { $0.contains("sealed by another TPM, or it was cleared") && $0.contains("`always`") }, "\(said)")
+      said.contains { $0.contains("sealed by another TPM, or the TPM was cleared") && $0.contains("`always`") },
+      "\(said)")
     try sandbox.unlock(password)
     #expect(try client.call("Get", ["name": "a"]).string("value") == "value of a")
   }

@@ -76,7 +76,7 @@ struct ColdSlotTests {
     try vault.lock()
     try tpm.clear()
     let talk = try vault.unlock(touching: ["finger-A"], on: stand.reader, typing: [vault.password])
-    #expect(talk.mentions("the key was sealed by another TPM, or it was cleared"))
+    #expect(talk.mentions("the key was sealed by another TPM, or the TPM was cleared"))
     #expect(talk.said.last == "secret Vault password")
     #expect(try vault.state() == "unlocked: by password")
   }

@@ -67,7 +67,7 @@ import VaultModel
     arguments: [
       ("WIFI:", "names no network"), ("WIFI:;;", "names no network"), ("WIFI:T:WPA;P:x;;", "names no network"),
       ("WIFI:S", "names no network"), ("wifi:", "names no network"), ("WIFI:S:;;", "names no network"),
-      ("WIFI:T:none;S:x;;", "none of WPA"), ("WIFI:T:WPA2-EAP;S:x;E:PEAP;I:ana;P:x;;", "accounts (EAP)"),
+      ("WIFI:T:none;S:x;;", "not one of WPA"), ("WIFI:T:WPA2-EAP;S:x;E:PEAP;I:ana;P:x;;", "accounts (EAP)"),
     ])
   func refused(text: String, reason: String) {
     let error = #expect(throws: ValueError.self) { try WiFiText(unsafe Array(text.utf8).span.bytes) }

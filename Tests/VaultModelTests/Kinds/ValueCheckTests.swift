@@ -34,7 +34,7 @@ struct ValueCheckTests {
   @Test("A line break at the end is pointed out, as echo puts one there", arguments: ["\n", "\r\n", "\r"])
   func trailingBreak(end: String) {
     let error = #expect(throws: ValueError.self) { try ItemKind.apiKey.check("hunter2\(end)") }
-    #expect(error?.reason == "an API key is one line without an end; the value ends with a line break")
+    #expect(error?.reason == "an API key is one line without a line break; the value ends with one")
   }
 
   @Test(

@@ -51,7 +51,7 @@ final class NotificationFace: Face {
         default: return .no
         }
       case .closedByPerson: return .dismissed
-      case .closed: throw .unavailable("the notification was closed, but by nobody")
+      case .closed: throw .unavailable("the notification was closed, but not by a person")
       }
     }
   }

@@ -106,7 +106,7 @@ final class PinentryProcess {
 
   private func send(_ line: String) throws(FaceError) {
     // A line that pinentry has sent without being asked would be taken for the answer to this line.
-    if reader.hasMore { throw .unavailable("pinentry speaks unasked") }
+    if reader.hasMore { throw .unavailable("pinentry sent an answer without a question") }
     let deadline = Self.deadline(patience)
     var rest = Array(line.utf8)[...]
     while !rest.isEmpty {

@@ -105,7 +105,7 @@ final class TerminalFace: Face {
       }
       let letters = answers.map { $0[0] }
       let awaited = letters.dropLast().joined(separator: ", ") + " or \(letters[letters.count - 1])"
-      line.write("that is none of them: type \(awaited), or nothing\n")
+      line.write("that is not one of the answers: type \(awaited), or nothing\n")
     }
   }
 
@@ -165,7 +165,7 @@ final class TerminalFace: Face {
     if case .approval = question.kind { isNew = true }
     let text = isNew ? "\n" + lines.map { $0 + "\n" }.joined() : news(lines)
     onScreen = (matter, lines)
-    guard line.write(text) else { throw .unavailable("the terminal takes no text") }
+    guard line.write(text) else { throw .unavailable("the terminal accepts no text") }
   }
 
   /// The lines that are not on the screen yet. When a line occurs twice but is on the screen once, the second one is

@@ -22,7 +22,7 @@ final class TerminalLine {
     self.unfinished = unfinished
     descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .unavailable("cannot open \(path): \(SystemText.of(errno))") }
-    if forReading, !OwnTerminal.isOurs(descriptor) { throw .unavailable("another job has \(path)") }
+    if forReading, !OwnTerminal.isOurs(descriptor) { throw .unavailable("another job uses \(path)") }
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
@@ -68,7 +68,7 @@ final class TerminalLine {
     set(&modes)
     var line = TypedLine(edits: hidden)
     do throws(FaceError) {
-      guard write(prompt) else { throw .unavailable("the terminal takes no text") }
+      guard write(prompt) else { throw .unavailable("the terminal accepts no text") }
       try collect(&line, until: withdrawal)
     } catch {
       if error == .withdrawn {
@@ -117,7 +117,9 @@ final class TerminalLine {
 
   private func presentModes() throws(FaceError) -> termios {
     var modes = termios()
-    guard unsafe tcgetattr(descriptor, &modes) == 0 else { throw .unavailable("no modes: \(SystemText.of(errno))") }
+    guard unsafe tcgetattr(descriptor, &modes) == 0 else {
+      throw .unavailable("cannot read the terminal's modes: \(SystemText.of(errno))")
+    }
     return modes
   }
 

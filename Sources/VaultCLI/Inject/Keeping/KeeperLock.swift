@@ -52,7 +52,7 @@ final class KeeperLock {
 
   private func failure(_ code: Int32) -> Failure {
     guard code != EWOULDBLOCK else {
-      return Failure(.exists, "\(Printable.quoted(file)) is already kept by another process", "end that one first")
+      return Failure(.exists, "\(Printable.quoted(file)) is already kept by another process", "end that process first")
     }
     let isFull = NewFile.isFull(code)
     var failure = Failure(

@@ -135,7 +135,7 @@ struct BatchLine: ~Copyable {
     let count: Int?
     do throws(ParameterError) { count = try frame.contentCount(text, data) } catch { throw BatchFault(wrong: .data) }
     if count == 0, !mayBeEmpty {
-      throw BatchFault(given[0], "is empty, and would replace the present value; give --allow-empty if that is meant")
+      throw BatchFault(given[0], "is empty, and would replace the present value; give --allow-empty to allow that")
     }
     if let count, count > ValueLimits.bytes {
       throw BatchFault(given[0], "is longer than the \(Counted.size(ValueLimits.bytes)) of an item")
@@ -185,7 +185,7 @@ enum BatchRecipe {
       case "style": break
       case "length":
         guard frame.kind(value) == .number else {
-          throw BatchFault(.generate, "has a length that is no number; write one such as 20, without quotes")
+          throw BatchFault(.generate, "has a length that is not a number; write one such as 20, without quotes")
         }
         guard let number = frame.integer(value), let length = Int(exactly: number),
           recipe.lengths?.contains(length) == true
@@ -193,7 +193,7 @@ enum BatchRecipe {
         recipe.length = length
       case "symbols":
         guard recipe.style == "password", let symbols = frame.bool(value) else {
-          throw BatchFault(.generate, "has wrong symbols: they are true or false without quotes, for passwords alone")
+          throw BatchFault(.generate, "has wrong symbols: they are true or false without quotes, for passwords only")
         }
         recipe.symbols = symbols
       default:

@@ -45,7 +45,7 @@ struct BatchSet {
     // The program that should have written the lines has probably failed.
     if isEmpty, !terms.allowsEmpty {
       throw Failure(
-        .invalid, "standard input is empty, so nothing was stored", "give --allow-empty if that is meant")
+        .invalid, "standard input is empty, so nothing was stored", "give --allow-empty to allow that")
     }
     try report(stored, openTo)
   }

@@ -8,7 +8,7 @@ struct EditCommand: ParsableCommand {
     discussion: """
       $VISUAL or $EDITOR gets the value in a file, which lies in memory in a folder of your own and is removed when \
       the editor ends. An unchanged value is not stored. If the value cannot be stored, the command asks on a \
-      terminal what happens to it. What the editor copies elsewhere is not removed; see vault(1).
+      terminal what to do with it. What the editor copies elsewhere is not removed; see vault(1).
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)

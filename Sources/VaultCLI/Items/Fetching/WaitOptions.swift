@@ -25,7 +25,7 @@ enum Purpose {
   static func check(_ words: String?) throws {
     guard let words else { return }
     guard words.contains(where: { !$0.isWhitespace }) else {
-      throw ValidationError("--reason is empty; say in a few words what for, or leave it out")
+      throw ValidationError("--reason is empty; say in a few words what the item is for, or leave --reason out")
     }
     let (count, longest) = (Printable.line(words).count, AuditEntry.longestPurpose)
     guard count <= longest else {

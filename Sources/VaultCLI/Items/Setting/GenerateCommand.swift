@@ -22,7 +22,7 @@ struct GenerateCommand: ParsableCommand {
     guard let style = GeneratedStyle(rawValue: text) else {
       if Mistake.isLength(text) { throw ValidationError("a length is given with --length \(text)") }
       let names = GeneratedStyle.printed.map(\.rawValue).joined(separator: ", ")
-      throw ValidationError("it is one of \(names); \(Hint.vault("set NAME --generate")) makes the value of an item")
+      throw ValidationError("give one of \(names); \(Hint.vault("set NAME --generate")) makes the value of an item")
     }
     if style.isKey {
       throw ValidationError("a key stays in the vault: \(Hint.vault("set --generate \(text) --use …"))")

@@ -73,7 +73,7 @@ struct SetCommand: SecretTaking {
     transform: Times.expiry)
   var expires: Expiry?
 
-  @Flag(help: "Accept an expiry that has passed without a question, as in an import of old items.")
+  @Flag(help: "Accept, without a question, an expiry that has passed, as in an import of old items.")
   var expired = false
 
   @Option(
@@ -126,7 +126,7 @@ struct SetCommand: SecretTaking {
     let sources = [file != nil, generator.generate != nil, keepValue].filter { $0 }.count
     if sources > 1 { throw ValidationError("--file, --generate and --keep-value exclude each other; give one of them") }
     if generator.generate == nil && (generator.options.length != nil || generator.options.noSymbols) {
-      throw ValidationError("--length and --no-symbols are for --generate; give that too")
+      throw ValidationError("--length and --no-symbols are for --generate; give --generate too")
     }
     if exact && (generator.generate != nil || keepValue) {
       throw ValidationError("--exact is for a value on standard input")
@@ -157,8 +157,8 @@ struct SetCommand: SecretTaking {
     ]
     if single.contains(true) {
       throw ValidationError(
-        "with --batch everything about an item stands in its line; only --update, --allow-empty and --expired go "
-          + "with it"
+        "with --batch everything about an item is in its line; only --update, --allow-empty and --expired can be "
+          + "added"
       )
     }
   }
@@ -207,8 +207,8 @@ struct Attribute: Equatable {
     throw ValidationError(
       """
       an attribute is not secret: every user of this machine can read it on the command line, and searches show it; \
-      store what \(Printable.quoted(key)) stands for as the value of an item of its own, or, if it is none, give the \
-      attribute another name, or give it with --batch
+      store what \(Printable.quoted(key)) stands for as the value of an item of its own, or, if that is not a secret, \
+      give the attribute another name, or give it with --batch
       """)
   }
 }
@@ -244,7 +244,7 @@ struct RecipeOptions: ParsableArguments {
   )
   var length: Int?
 
-  @Flag(name: [.customShort("n"), .long], help: "Generate a password of letters and digits alone.")
+  @Flag(name: [.customShort("n"), .long], help: "Generate a password of letters and digits only.")
   var noSymbols = false
 
   func recipe(_ style: GeneratedStyle) -> Wire.Generator {

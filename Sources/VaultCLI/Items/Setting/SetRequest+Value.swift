@@ -80,7 +80,8 @@ extension SetRequest {
     do throws(Failure) {
       guard value.count > 0 || command.allowEmpty else {
         throw Failure(
-          .invalid, "the value is empty, so it replaces none", ValueInput.adviceOnEmpty(try kind(session)))
+          .invalid, "the value is empty, so it does not replace the old one",
+          ValueInput.adviceOnEmpty(try kind(session)))
       }
       try checkBeforeAsking(session)
     } catch {

@@ -75,7 +75,7 @@ struct SetRequest {
       !GeneratedStyle.keys(for: use).contains(style)
     {
       throw Failure(
-        .invalid, "no key for \(use.name) is made by --generate \(style.rawValue)",
+        .invalid, "--generate \(style.rawValue) makes no key for \(use.name)",
         GeneratedStyle.advice(for: use) ?? "give its value")
     }
     let item = try item(session)
@@ -168,7 +168,7 @@ struct SetRequest {
     let past = "\(LocalTime.text(expires, to: STDERR_FILENO)) has passed, so the item would not be served"
     try Confirmation(
       consequence: past, question: "\(past). Store it anyway?",
-      advice: "give a later time, or never, or --expired if that is meant"
+      advice: "give a later time, or never, or --expired to store it anyway"
     ).ask()
   }
 

@@ -28,7 +28,7 @@ extension BusAddress {
     }
     defer { close(descriptor) }
     guard Self.owner(of: descriptor) == geteuid() else {
-      throw .denied("the bus at \(text) is another user's")
+      throw .denied("the bus at \(text) belongs to another user")
     }
   }
 

@@ -225,7 +225,7 @@ final class BusPeers {
   private func take(_ result: Result<BusMessage, BusError>, of client: BusClient) {
     let credentials: BusCredentials
     do throws(BusError) { credentials = try BusCredentials(result.get()) } catch {
-      return end(client, error.isNoService ? nil : .denied("the bus does not tell who asks: \(error)"))
+      return end(client, error.isNoService ? nil : .denied("the bus does not say who asks: \(error)"))
     }
     guard let found = credentials.caller(by: door, acceptedAs: client.place, among: clients) else {
       return end(client, .denied("nothing is known about the process that asks"))

@@ -65,7 +65,7 @@ extension WaysIn {
   ) -> () -> Void {
     guard let terms = slot.terms, let kind = KeystoreKind(rawValue: terms.keystore), let keychain = vault.openKeychain
     else {
-      then(.failure(KeystoreError(.refused, "slot \(slot.id) has no keystore this program knows")))
+      then(.failure(KeystoreError(.refused, "slot \(slot.id) has a keystore this program does not know")))
       return {}
     }
     guard kind == .memory else {

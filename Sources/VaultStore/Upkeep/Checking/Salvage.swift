@@ -213,7 +213,7 @@ public final class Salvage {
     let last = target.nextAuditEntry - 1
     let text = last == 0 ? "all entries are lost" : "the entries after \(last) are lost"
     var block = AuditBlock()
-    block.add(.salvage, .failed, time: now, caller: nil, item: text, detail: "their numbers are given again")
+    block.add(.salvage, .failed, time: now, caller: nil, item: text, detail: "their numbers are used again")
     try target.sealAudit(&block, now: now)
     try target.writeAudit(anchored: true)
   }

@@ -24,7 +24,7 @@ import VaultTesting
       ("echo ERR 1 no; exec sleep 600", "does not begin with OK"),
       ("echo INQUIRE x; exec sleep 600", "is not understood"),
       ("exec tr '\\0' x </dev/zero", "longer than 1000 bytes"), ("exec yes '# x'", "has no end"),
-      ("exec yes OK", "speaks unasked"), ("trap '' TERM; sleep 600 & exit 0", "has ended"),
+      ("exec yes OK", "sent an answer without a question"), ("trap '' TERM; sleep 600 & exit 0", "has ended"),
       ("echo OK; exit 0", "has ended"), ("echo OK; read -r line; exit 0", "has ended"),
     ]) func beginning(script: String, reason: String) throws
   {

@@ -69,7 +69,7 @@ import VaultTesting
     let offer = "allow once (o), always (a), or deny (d); Enter: not now: "
     let asked = try ask(.approval(session: false), field: offer)
     terminal.type("y")
-    try terminal.expect("that is none of them: type o, a or d, or nothing")
+    try terminal.expect("that is not one of the answers: type o, a or d, or nothing")
     try terminal.expect(offer)
     terminal.type("o")
     #expect(asked.end() == "once")
@@ -250,7 +250,7 @@ import VaultTesting
 
   @Test("a terminal that takes nothing leaves the question to the next face") func stopped() throws {
     terminal.stopOutput()
-    #expect(try AskedFace(face, .sample(.secret)).end() == "unavailable: the terminal takes no text")
+    #expect(try AskedFace(face, .sample(.secret)).end() == "unavailable: the terminal accepts no text")
     #expect(!terminal.echoes)
   }
 

@@ -4,7 +4,7 @@ import Testing
 import VaultTesting
 
 @Suite("The one keeper of a file") struct KeeperLockTests {
-  private static let refusal = "is already kept by another process; end that one first"
+  private static let refusal = "is already kept by another process; end that process first"
 
   @Test("a second keeper is refused before the first one has written anything") func first() throws {
     let stand = try KeptStand()

@@ -285,7 +285,7 @@ import VaultTesting
     try sandbox.must(["set", "pin", "--update"], stdin: "111-11-111")
     try first.expect("wrote")
     let second = try begin(sandbox)
-    try second.expect("is already kept by another process; end that one first")
+    try second.expect("is already kept by another process; end that process first")
     #expect(try second.wait() == 73)
     first.signal(SIGKILL)
     _ = try first.wait()

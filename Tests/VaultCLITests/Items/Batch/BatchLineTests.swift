@@ -81,7 +81,7 @@ import VaultWire
       ),
       (
         line(#""generate":{"style":"phrase","length":"6"}"#),
-        ": `generate` has a length that is no number; write one such as 20, without quotes"
+        ": `generate` has a length that is not a number; write one such as 20, without quotes"
       ),
       (
         line(#""generate":{"style":"phrase","length":65}"#),
@@ -165,7 +165,7 @@ import VaultWire
     let fields = field + #","kind":"note""#
     for update in [#","update":true"#, ""] {
       let line = Self.line(fields + update)
-      #expect(Self.read(line, update: true).fault?.contains("give --allow-empty if that is meant") == true)
+      #expect(Self.read(line, update: true).fault?.contains("give --allow-empty to allow that") == true)
       #expect(Self.read(line, update: true, allowsEmpty: true).hasValue)
     }
     #expect(Self.read(Self.line(fields)).hasValue)

@@ -168,7 +168,7 @@ struct KeptFile {
       }
       if let outcome = try place(content, over: present, claim) { return outcome }
     }
-    throw Failure(.retry, "other programs write \(Printable.text(output.path)) all the time")
+    throw Failure(.retry, "other programs keep writing \(Printable.text(output.path))")
   }
 
   private func isRight(_ present: PresentFile, _ content: borrowing SecretBuffer) -> Bool {
