@@ -52,6 +52,8 @@ import VaultTesting
       (["--session"], "for that process, until a lock"), (["--always"], "always"), (["--for", "15m"], "for 15 min"),
       (["--uses", "20"], "20 times, within a day"), (["--uses", "20", "--for", "1h"], "20 times, for 1 h"),
       (["--once", "--for", "1h"], "once, for 1 h"), (["--always", "--for", "30d"], "for 30 d"),
+      (["--session", "--uses", "1"], "for that process, until a lock, once"),
+      (["--session", "--uses", "2"], "for that process, until a lock, 2 times"),
     ])
   func terms(options: [String], sentence: String) throws {
     try with { sandbox, words in

@@ -2,7 +2,7 @@ import Testing
 import VaultTesting
 
 @Suite("A wrong password beyond ASCII") struct AccentTests {
-  private static let hint = "one with an accent is one character or two (NFC, NFD)"
+  private static let hint = "a letter with an accent is one or two characters (NFC, NFD)"
 
   @Test("may be composed in another way, which is told once") func terminal() throws {
     let sandbox = try Sandbox.withVault(unlocked: false)

@@ -233,6 +233,10 @@ import VaultTesting
         #expect(try terminal.wait() == status)
         #expect(terminal.screen.contains("stored version 4 of `iot/x`") == (answer == "y"), "\(terminal.screen)")
       }
+      let both = try Terminal(sandbox, words("deposits", "accept", "7", "5"))
+      try both.expect("Store these 2 deposits as if you had set them? [y/N] ")
+      both.type("n")
+      #expect(try both.wait() == 77)
       let dropped = try Terminal(sandbox, words("deposits", "drop", "7", "5", "7"))
       try dropped.expect("5, deposited ")
       try dropped.expect("Delete these 2 deposits for good? [y/N] ")

@@ -119,8 +119,8 @@ import VaultModel
         "record of when-unlocked"),
       Edit(
         "DELETE FROM heads WHERE id = 2", "DELETE FROM vals WHERE item = 2", "DELETE FROM tags WHERE item = 2",
-        kind: .missing, "heads of class when-unlocked 1 are missing"),
-      Edit("DELETE FROM heads", "DELETE FROM vals", "DELETE FROM tags", kind: .missing, "2 are missing"),
+        kind: .missing, "class when-unlocked is missing 1 head"),
+      Edit("DELETE FROM heads", "DELETE FROM vals", "DELETE FROM tags", kind: .missing, "is missing 2 "),
     ])
   func named(edit: Edit) throws {
     let fixture = try Self.fixture()
