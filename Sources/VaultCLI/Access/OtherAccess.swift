@@ -71,7 +71,7 @@ struct OtherAccess {
       return source.grant.map { "the grant \(Printable.whole($0.subject)) \(Printable.quoted($0.items))" } ?? ""
     }
     var terms: [String] = []
-    if let pid = approval.pid { terms.append("for process \(pid) alone") }
+    if let pid = approval.pid { terms.append("for process \(pid) only") }
     if source.some == true, approval.pid == nil { terms.append("for \(Printable.whole(approval.subject))") }
     if let uses = approval.uses { terms.append(uses == 1 ? "once" : "\(uses) times") }
     if let until = approval.until { terms.append("until \(LocalTime.text(until, to: STDERR_FILENO))") }

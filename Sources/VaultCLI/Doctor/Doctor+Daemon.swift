@@ -16,7 +16,7 @@ extension Doctor {
       return .fail("daemon", absence.event, fix: fix(absence))
     case .hidden(let reason):
       return .warn(
-        "daemon", "none listens at \(location.path), and the store's lock does not tell of another: \(reason)",
+        "daemon", "none listens at \(location.path), and the store's lock does not show another one: \(reason)",
         fix: "correct that")
     case .none where Daemon.program == nil, .noStore where Daemon.program == nil:
       return .fail("daemon", Failure.notInstalled.event, fix: fix(Failure.notInstalled))

@@ -168,7 +168,7 @@ struct StoreHolder: Equatable {
   /// The advice to end the holder, for a person who cannot reach its socket.
   var end: String {
     guard let pid else { return "lock the vault where that process runs, or end the process" }
-    return isDaemon ? "`kill \(pid)` ends that daemon" : "end it"
+    return isDaemon ? "`kill \(pid)` ends that daemon" : "end that process"
   }
 }
 

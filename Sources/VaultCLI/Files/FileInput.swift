@@ -42,7 +42,7 @@ enum FileInput {
   }
 
   private static func cannotOpen(_ path: String, _ code: Int32) -> Failure {
-    if path.isEmpty { return Failure(.usage, "`` is not a file name", "name one") }
+    if path.isEmpty { return Failure(.usage, "`` is not a file name", "name a file") }
     return Failure(.io, "cannot open \(path): \(Output.describe(code))")
   }
 
@@ -53,7 +53,7 @@ enum FileInput {
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw Failure(.invalid, "\(Printable.quoted(path)) is not a regular file", "name another")
+      throw Failure(.invalid, "\(Printable.quoted(path)) is not a regular file", "name another file")
     }
     let isWriting = Failure(.retry, "another program is writing \(Printable.text(path))")
     // The check for a writer comes before and after the read, as in ``PresentFile``.

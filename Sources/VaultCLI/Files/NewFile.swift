@@ -133,7 +133,7 @@ final class NewFile {
   }
 
   private static func another(_ path: String) -> String {
-    guard ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path) else { return "name another" }
+    guard ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path) else { return "name another file" }
     return "- is the name of standard output, where the command can write to it"
   }
 

@@ -10,7 +10,7 @@ struct EnvCommand: ParsableCommand {
     discussion: """
       For example: `vars=$(vault env -e OWM_APPID=owm/appid) || exit` and then `eval "$vars"`. In one line, as in \
       `eval "$(vault env ...)"`, the shell would continue without the variables if the command fails. `vault run` \
-      gives the variables to one program alone, which is better if that is enough.
+      gives the variables to one program only, which is better if that is enough.
       """)
 
   @OptionGroup var variables: VariableOptions

@@ -101,7 +101,7 @@ import VaultTesting
     let process = Self.reply(some: #""get""#, Self.approval("get", #","pid":4711"#, some: true))
     #expect(
       try screen("deny", "314159", rights: process).contains(
-        "may still get `db/a`, by the approval 271828 (for process 4711 alone); `vault deny 271828`"))
+        "may still get `db/a`, by the approval 271828 (for process 4711 only); `vault deny 271828`"))
     let narrow = Self.reply(some: #""get""#, Self.grant("user:svc,unit:gw.service", "db/a", #""get""#, some: true))
     #expect(
       try screen("revoke", "user:svc", "db/a", rights: narrow).contains(

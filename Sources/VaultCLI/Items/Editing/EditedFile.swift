@@ -91,7 +91,7 @@ struct EditedFile: ~Copyable {
     }
     throw Failure(
       .configuration, "there is no folder in memory for the value: neither XDG_RUNTIME_DIR nor /dev/shm is a tmpfs",
-      "mount one")
+      "mount a tmpfs")
   }
 
   /// Returns true for a tmpfs or ramfs (statfs(2)).

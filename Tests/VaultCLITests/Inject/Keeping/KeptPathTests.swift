@@ -133,7 +133,7 @@ import VaultTesting
     defer { stand.close() }
     for more in [[], ["--watch"]] {
       let outcome = try stand.sandbox.run(["inject", "-i", "", "-o", stand.path("out")] + more)
-      #expect(outcome.status == 64 && outcome.errors == "vault: `` is not a file name; name one\n", "\(outcome)")
+      #expect(outcome.status == 64 && outcome.errors == "vault: `` is not a file name; name a file\n", "\(outcome)")
     }
   }
 }
