@@ -33,8 +33,8 @@ struct TokenList {
   /// True if the list exists.
   func isThere(_ session: Session) throws(Failure) -> Bool { try Self.item(name, session) != nil }
 
-  /// Says, even without a terminal, that an item is the list of revoked tokens and has got another content, so that
-  /// tokens may be valid again.
+  /// Says, even without a terminal, that tokens may be valid again because an item's content was replaced, if the item
+  /// is a list of revoked tokens.
   static func noteOlder(_ name: String, _ session: Session) {
     guard let list = TokenList(named: name), (try? list.exists(session)) == true else { return }
     Output.note(

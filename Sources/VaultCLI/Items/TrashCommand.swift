@@ -252,7 +252,7 @@ struct RestoreVersionCommand: ParsableCommand {
     TokenList.noteOlder(name, session)
   }
 
-  /// Tells the attributes with which a network's passphrase is used from now on: the item's present ones, whatever they
+  /// Shows the attributes with which a network's passphrase is used from now on: the item's present ones, whatever they
   /// were when the version was stored.
   private func noteNetwork(_ session: Session) {
     guard let item = try? session.call({ vault in try vault.show(name) }), item.kind == ItemKind.wifi.rawValue else {

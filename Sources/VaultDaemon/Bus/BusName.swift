@@ -30,7 +30,8 @@ final class BusName {
     if bus.isConnected { busChanged() }
   }
 
-  /// Runs `then` once it is known who owns the name, or the bus was asked for the last time, or is gone.
+  /// Runs `then` once the owner of the name is known, or nobody owns the name, or the last question has failed, or the
+  /// bus is gone. If the last question has failed before, `then` waits for a signal about the owner or for another bus.
   func whenKnown(_ then: @escaping () -> Void) {
     if doubt == nil { then() } else { waiting.append(then) }
   }

@@ -4,6 +4,6 @@ enum CallCost {
   /// A cost about that of reading one item. The call is handled in the line of the user's answers.
   case answer
   /// A higher cost: the call writes, walks over many records, or computes with a private key. It waits for the user's
-  /// turn in the line of works.
+  /// turn in the line ``UserShare/works``.
   case work
 }

@@ -116,7 +116,7 @@ struct BatchLine: ~Copyable {
     } catch { throw error.of(name) }
   }
 
-  /// Returns the value itself; nil if the daemon generates it or it stays.
+  /// Returns the value itself; nil if the daemon generates it, or if the item keeps its present value.
   private static func value(
     _ frame: borrowing Frame, _ item: Wire.NewItem, mayBeEmpty: Bool
   ) throws(BatchFault) -> SecretBuffer? {

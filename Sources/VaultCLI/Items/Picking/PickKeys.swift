@@ -36,8 +36,8 @@ struct PickKeys {
     return keys
   }
 
-  /// Returns the keys that arrived at once, without the line breaks that text follows: these were pasted, and choose
-  /// nothing.
+  /// Returns the keys that arrived together, without the line breaks before the last text: these were pasted, and
+  /// choose nothing.
   static func withoutPastedBreaks(_ keys: [Key]) -> [Key] {
     let lastText = keys.lastIndex { if case .text = $0 { true } else { false } } ?? -1
     return keys.enumerated().compactMap { $1 == .enter && $0 < lastText ? nil : $1 }

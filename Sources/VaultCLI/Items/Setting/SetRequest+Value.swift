@@ -68,7 +68,7 @@ extension SetRequest {
 
   private mutating func giveOtherKind() throws(Failure) {
     let cancelled = Failure(Fault.cancelled)
-    // The person may type the value again, which nobody must see.
+    // The person may type the value here by mistake, so the typed text is hidden.
     guard let other = try KindQuestion.ask("Its kind: ", .hidden, otherwise: cancelled) else { throw cancelled }
     kind = other.rawValue
     isOfOtherKind = true

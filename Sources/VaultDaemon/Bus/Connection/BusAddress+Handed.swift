@@ -5,7 +5,7 @@ internal import VaultService
 
 // Addresses that another process hands over. They are trusted less than an address from the daemon's own environment.
 extension BusAddress {
-  /// The longest such address, in bytes.
+  /// The most bytes of an address that is handed over.
   static let longest = 512
 
   /// Reads an address of one Unix socket.

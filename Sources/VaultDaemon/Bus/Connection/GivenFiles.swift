@@ -37,7 +37,7 @@ internal import VaultService
   // A file of a message that somebody still keeps stays open. Only tests end a bus before the process ends.
   deinit { unsafe vault_given_free(register) }
 
-  /// Keeps apart the files that come through this socket from now on; -1 stands for no socket.
+  /// Exchanges the files that come through this socket for placeholders from now on; -1 stands for no socket.
   func watch(_ socket: Int32) { unsafe vault_given_watch(register, socket) }
 
   /// Takes files from now on. While nobody expects any, the messages that carry some are dropped.
@@ -69,7 +69,7 @@ internal import VaultService
     if !waits { then() }
   }
 
-  /// Runs `work`, which may have to wait for such a file, in a thread as soon as there is one, and `then` on the loop.
+  /// Runs `work`, which may have to wait for a given file, in a thread as soon as one is free, and `then` on the loop.
   func run<T: Sendable>(_ work: @escaping @Sendable () -> T, then: @escaping (T) -> Void) {
     waiting.append { [self] thread in
       thread.run(work) { [self] result in

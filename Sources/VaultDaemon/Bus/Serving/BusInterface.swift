@@ -23,7 +23,7 @@ struct BusInterface {
     let name: String
     let type: String
     /// Writes the value of the property of the object with this path, as the peer sees it. An error that this throws
-    /// is the answer, also to a question for all properties.
+    /// is the answer, even to a call that asks for all properties.
     let get: (String, BusPeer, BusWriter) throws(BusError) -> Void
     /// Takes a new value, which is the next in the message; nil for a read-only property. The answer has no values.
     let set: ((BusRequest, BusPeer) throws(BusError) -> Void)?

@@ -62,8 +62,8 @@ final class BusPeer {
   /// True when something is kept for the connection until it ends.
   var isKept: Bool { !endings.isEmpty }
 
-  /// Runs `ending` once the connection has ended. Until then it is not forgotten to make room for others, unless its
-  /// process has the most connections.
+  /// Runs `ending` once the connection has ended. Until then, the connection does not give way to others, unless its
+  /// holder has the most connections; see ``BusPeers/leaving``.
   ///
   /// - Returns: a closure that drops `ending` without running it.
   @discardableResult

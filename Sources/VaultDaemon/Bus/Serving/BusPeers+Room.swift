@@ -90,7 +90,7 @@ extension BusPeers {
     }
   }
 
-  /// True if a call may be begun now; a long one waits for others that are begun.
+  /// True if a call may be begun now. A long call waits while the long calls that are begun leave no room for it.
   func mayBegin(_ request: BusRequest, of client: BusClient, for peer: BusPeer) -> Bool {
     guard isLong(request) else { return true }
     let holder = holder(of: peer)

@@ -7,7 +7,7 @@ internal import VaultService
 /// A call that is dropped without an answer is answered with the error `org.freedesktop.DBus.Error.Failed`, so that no
 /// caller waits in vain. The memory of the call and of its answer is wiped when both are done with.
 @safe final class BusRequest {
-  /// The values of the call; of a ``BusInterface/Property/set``, the property's new value.
+  /// The message with the values of the call; for ``BusInterface/Property/set``, the next one is the new value.
   let message: BusMessage
   let path: String
   /// The unique name of the caller.

@@ -95,7 +95,7 @@ final class Portal {
       ])
   }
 
-  /// Answers once the bus has told who the portal is. The call that makes the bus start the daemon comes before that.
+  /// Answers once the bus has told who the portal is. A call that makes the bus start the daemon arrives earlier.
   private func retrieveOnceKnown(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
     guard let desktop, desktop.doubt != nil else { return try retrieve(request, peer) }
     desktop.whenKnown { [weak self] in

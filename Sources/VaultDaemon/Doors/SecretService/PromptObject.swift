@@ -56,8 +56,8 @@ extension SecretServiceDoor {
   /// also unlocks the objects whose paths were left out.
   private static let (mostOfHolder, few) = (4096, 16)
 
-  /// Makes a prompt for what a client lacks. The room for its paths is looked at now, because the client's other calls
-  /// may have made prompts since this one began.
+  /// Makes a prompt for what a client lacks. The room for the prompt's paths is determined only now, because the
+  /// client's other calls may have made prompts since this call began.
   func makePrompt(unlocking asked: AskedPaths, for peer: BusPeer) throws(BusError) -> SecretPath {
     let holder = peers.holder(of: peer)
     let own = prompts.values.filter { peers.holder(of: $0.peer) == holder }.reduce(0) { $0 + $1.asked.count }
@@ -97,7 +97,7 @@ extension SecretServiceDoor {
   private func begin(_ client: ClientPrompt) {
     guard let prompt = client.prompt, !prompt.isBegun else { return }
     if prompt.kind == .unlock, let started = client.peer.caller.started {
-      // The next daemon checks all paths, also those that are served now.
+      // The next daemon checks all paths, including the ones that are served now.
       let all = client.asked.lacking + client.asked.absent + client.asked.served
       let paths = all.map { path in
         let search = path.target.item.flatMap { keyring.sealedSearch(at: $0, of: client.peer.caller) }

@@ -38,8 +38,8 @@ enum SecretCall: String, CaseIterable {
     case .createCollection: CallTerms("secret-service: CreateCollection", needs: .logUnlessLocked, entry: .first)
     case .searchService, .searchCollection:
       CallTerms("secret-service: SearchItems", needs: .logUnlessLocked, entry: .first)
-    // The calls that unlock and lock the vault need no log, as at the other doors. For all other calls, everything is
-    // locked while no entry can be written.
+    // The calls that unlock and lock the vault need no log, as at the other doors. For a call with `logUnlessLocked`,
+    // everything is locked while no entry can be written.
     case .unlock: CallTerms("secret-service: Unlock", needs: .nothing, entry: .first)
     case .lock: CallTerms("secret-service: Lock", needs: .nothing, entry: .first)
     case .prompt: CallTerms("secret-service: Prompt", needs: .nothing, entry: .ofRefusals)

@@ -7,8 +7,8 @@ internal import VaultProcess
 /// Nothing here waits, whatever the program does with its copy of the descriptor: its flags, for example, are shared,
 /// and may change at any time. Only pipes, Unix sockets and files in memory are taken. With any other file, even a
 /// question about it may wait: for a disk, a network, or a program that serves a file system. Another user of a pipe or
-/// of a file in memory may hold its lock, and closing any file may wait, so threads do both the writing and the
-/// closing.
+/// of a file in memory may hold the kernel's lock on it, so a thread writes to these. Closing any file may wait, so a
+/// thread does that, too.
 final class SecretOutlet {
   enum Outcome {
     case written

@@ -12,7 +12,7 @@ enum SecretPath: Hashable {
   /// The path at and below which all objects are.
   static let root = "/org/freedesktop/secrets"
 
-  /// Reads a path, also one that names a collection by an alias.
+  /// Reads a path, which may name a collection by an alias.
   ///
   /// - Parameter alias: returns the collection that an alias names.
   init?(_ path: String, alias: (String) -> CollectionID?) {

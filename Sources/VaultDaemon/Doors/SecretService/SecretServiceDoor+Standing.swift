@@ -161,7 +161,7 @@ extension SecretServiceDoor {
     var follows = false
     /// The closures that wait for the name.
     var waiting: [(Refusal?) -> Void] = []
-    /// Cancels the time limit of their wait.
+    /// Cancels the time limit for the closures in ``waiting``.
     var callOff: () -> Void = {}
   }
 }

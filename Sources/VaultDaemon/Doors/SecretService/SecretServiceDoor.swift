@@ -41,7 +41,7 @@ final class SecretServiceDoor: SecretHolder {
   private var lastNumber = Int(RandomBytes.uniform(below: .max)) << 24
   /// The connections whose prompts end with them.
   private var prompted: Set<ObjectIdentifier> = []
-  /// The connections for which searches are kept until they end.
+  /// The connections whose searches are kept until the connection ends.
   var searchers: Set<ObjectIdentifier> = []
   /// The interfaces of each kind of object.
   private lazy var service = [serviceInterface]
@@ -75,7 +75,7 @@ final class SecretServiceDoor: SecretHolder {
     portal = Portal(self, timer, most: max(1, mostForPortal - limits.withDescriptors))
     keyring.changed = { [signals] in signals.tell($0) }
     peers.confinement = { [access = rooms.access] in access.confinement(of: $0) }
-    // A call that does not exist is refused at once.
+    // A call of an unknown method is refused at once.
     peers.cost = { SecretCall($0.message.interface ?? "", $0.message.member ?? "")?.cost ?? .answer }
     peers.begin = { [unowned self] request, peer throws(BusError) in try begin(request, peer) }
     peers.refuses = { [unowned self] request, peer, error in record(request, peer, refusedWith: error) }
@@ -156,7 +156,7 @@ final class SecretServiceDoor: SecretHolder {
     }
   }
 
-  // MARK: Numbers
+  // MARK: Sessions and prompts
 
   /// The number of a new session or prompt.
   func nextNumber() -> Int {
@@ -200,7 +200,7 @@ final class SecretServiceDoor: SecretHolder {
 
   func forget(_ prompt: ClientPrompt) {
     prompts[prompt.number] = nil
-    // A client outlives the connection of this daemon, and the next connection takes its prompt up.
+    // If this daemon loses the bus, the client still waits, and the daemon's next connection takes up the prompt.
     if bus.isConnected { kept.remove(prompt.number) }
   }
 
@@ -208,9 +208,9 @@ final class SecretServiceDoor: SecretHolder {
 
   override func letGo(for lock: Lock) {
     if lock.reach.contains(.names) { for peer in peers.peers { peer.forgetNames() } }
-    // The clients unlock and repeat what was to be stored.
+    // Waiting calls that bring a secret are refused, so that the clients unlock and repeat them.
     guard lock.isEffective, lock.cause != .stop else { return }
-    // Their entries are written together once the lock is done.
+    // The log entries of the refused calls are written together once the lock is done.
     peers.refuse(.isLocked, later: vault.hooks.afterwards) { $0.message.signature.contains(Self.secretTypes) }
   }
 

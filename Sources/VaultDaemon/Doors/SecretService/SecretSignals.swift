@@ -34,12 +34,13 @@ final class SecretSignals {
   private let timer: Timer
   /// The lists that programs have read. A program that has not read a list is not told of its changes.
   private var lists: [List: Told] = [:]
-  /// True while a lock or an unlock is about to be told, and the programs that are about to be told of one.
+  /// True while a signal about a lock or an unlock is due.
   private var areLocksDue = false
+  /// The programs to which a signal about a lock or an unlock is due.
   private var awaitingLocks: Set<ObjectIdentifier> = []
   /// The collections that programs were told of last.
   private var collections: [CollectionID] = []
-  /// The collections whose items nobody could tell when the last lock or unlock was told.
+  /// The collections whose items could not be listed at the last signal about a lock or an unlock.
   private var hidden: Set<CollectionID> = []
 
   init(_ door: SecretServiceDoor, _ timer: Timer) { (self.door, self.timer) = (door, timer) }

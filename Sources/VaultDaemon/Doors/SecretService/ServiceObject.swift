@@ -185,7 +185,7 @@ extension SecretServiceDoor {
   /// A client as the holder of large secrets.
   func client(_ peer: BusPeer) -> Plaintext.Client { Plaintext.Client(process: peer.caller.pid, line: peer.line) }
 
-  /// Does work in the turns of a client, in parts: `step` returns true at its end, after the answer.
+  /// Does work in the turns of a client, in parts: `step` does one part, and returns true once the request is answered.
   ///
   /// - Parameter answer: the answer that the work writes, which may have to wait for room.
   func inTurns(
@@ -300,7 +300,7 @@ extension SecretServiceDoor {
           if hits.isEmpty, self?.keyring.mayMiss(peer.caller, in: collection) == true { throw .isLocked }
           request.reply { writer throws(BusError) in try answer(hits, writer) }
         } catch {
-          // A lock has overtaken the search, or it may lack items, or the store fails to tell them.
+          // A lock has overtaken the search, the result may lack items, or the store has failed.
           guard error.hidesItems else { throw error }
           try self?.answerWithPlaceholder(for: attributes, in: collection, to: request, peer, answer)
         }

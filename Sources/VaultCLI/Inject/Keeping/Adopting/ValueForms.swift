@@ -17,7 +17,8 @@ enum ValueForms {
     for undoesEscapes in [false, true] {
       SqueezedText(value, undoingEscapes: undoesEscapes).bytes.withBytes(body)
     }
-    // Line breaks at the end, which a program may leave out, only add to these forms.
+    // A program may leave out the line breaks at the end. The base64 of the value without them also occurs in the
+    // base64 of the whole value.
     forEachBase64(within: value.extracting(first: MaskedValues.countWithoutEnd(value)), body)
   }
 

@@ -16,7 +16,7 @@ final class FolderWatch {
       IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB)
   /// The events of the folders on the way.
   private static let eventsOnTheWay = UInt32(IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF)
-  /// The milliseconds between two looks: if inotify reports every change that it can, and if it may miss some.
+  /// The milliseconds between two looks, and the shorter pause that applies while ``isBlind``.
   private static let (pause, shortPause) = (60_000, 2000)
   /// The most symbolic links on the way to a file; the kernel follows as many.
   private static let mostLinks = 40

@@ -74,7 +74,7 @@ struct KeptFile {
     output.path.lastIndex(of: "/").map { output.path.index(after: $0) } ?? output.path.startIndex
   }
 
-  /// True if a displaced file lies at that path.
+  /// True if a displaced file lies at ``asidePath``.
   var hasAside: Bool {
     Self.exists(asidePath)
   }
@@ -241,8 +241,8 @@ struct KeptFile {
     } else if try file.takeFreeName() {
       outcome = .written(nil, over: nil)
     }
-    // The first write is complete now. Until then, a file at the output's path is displaced at the next start as at the
-    // first one.
+    // The first write is complete now, and the mark must say so: otherwise the next start would displace the file at
+    // the output's path, as the first start does.
     if !before.exists, let outcome, !outcome.isHeld { try? mark(stamp.map { [$0] } ?? [], part, isFirst: false) }
     return outcome
   }

@@ -126,7 +126,7 @@ extension NewFile {
     guard unsafe vault_exchange(one.folder, one.part, other.part) == 0 else {
       throw cannotExchange(beside: path, errno, isTemplate: isTemplate)
     }
-    // A template has no mark, so its file system need not store such times.
+    // A template has no mark, so its file system need not store the time of a stamp.
     if isTemplate || FileIdentity.stamp(one.descriptor) != nil { return }
     throw Failure(
       .configuration,
