@@ -15,7 +15,11 @@ final class BusName {
   /// The closures that wait until the owner is known.
   private var waiting: [() -> Void] = []
 
-  /// The pauses, in seconds, before the owner is asked for again. After the last question, only a signal tells more.
+  /// True once the last question has failed.
+  private var hasGivenUp = false
+
+  /// The pauses, in seconds, before the owner is asked for again. After the last question, a signal tells more, or
+  /// somebody who needs the owner has it asked for again.
   private static let pauses: [Int64] = [1, 2, 4, 8, 16]
 
   init(_ name: String, on bus: Bus) {
@@ -31,9 +35,11 @@ final class BusName {
   }
 
   /// Runs `then` once the owner of the name is known, or nobody owns the name, or the last question has failed, or the
-  /// bus is gone. If the last question has failed before, `then` waits for a signal about the owner or for another bus.
+  /// bus is gone. If the last question has failed before, the owner is asked for again.
   func whenKnown(_ then: @escaping () -> Void) {
-    if doubt == nil { then() } else { waiting.append(then) }
+    guard doubt != nil else { return then() }
+    waiting.append(then)
+    if hasGivenUp { begin() }
   }
 
   private func answerWaiting() {
@@ -65,6 +71,12 @@ final class BusName {
     question += 1
     guard bus.isConnected else { return take(nil) }
     doubt = "the bus has not answered yet"
+    begin()
+  }
+
+  private func begin() {
+    question += 1
+    hasGivenUp = false
     ask(question, Self.pauses[...])
   }
 
@@ -76,7 +88,10 @@ final class BusName {
         // A later signal reports the owner.
         if error.isNoService { return take(nil) }
         doubt = "\(error)"
-        guard let pause = pauses.first else { return answerWaiting() }
+        guard let pause = pauses.first else {
+          hasGivenUp = true
+          return answerWaiting()
+        }
         bus.after(.seconds(pause)) { [weak self] in
           if let self, number == question { ask(number, pauses.dropFirst()) }
         }
@@ -85,7 +100,7 @@ final class BusName {
   }
 
   private func take(_ new: String?) {
-    doubt = nil
+    (doubt, hasGivenUp) = (nil, false)
     if new != owner {
       owner = new
       onChange()
