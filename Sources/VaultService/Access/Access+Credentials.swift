@@ -10,8 +10,8 @@ extension Access {
     guard caller.uid == (terms.isSystem ? 0 : terms.owner) else {
       throw .denied("uid \(caller.uid) is not that of the service manager")
     }
-    // In a user's vault any process can give its socket such an address, but only the service manager puts a process
-    // into a unit.
+    // In a user's vault any process can bind its socket to an address that names any unit, as the service manager does.
+    // But only the service manager puts a process into a unit.
     guard caller.grantedUnit(isSystem: terms.isSystem) == unit else {
       throw .denied("the caller is not in that unit")
     }

@@ -17,7 +17,7 @@ extension Access {
     return depositor
   }
 
-  /// The rights that the sender of a deposit has now on the item of that name, also if there is no such item.
+  /// The rights that the sender of a deposit has now on the item of that name, even if there is no such item.
   func permit(_ depositor: Depositor, on name: ItemName) -> Permit {
     let parts = CallerParts(depositor)
     if depositor.isAdministrator, isBornAdministrator(depositor.uid, depositor.groups),

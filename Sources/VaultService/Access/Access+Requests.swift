@@ -103,7 +103,7 @@ extension Access {
   }
 
   /// Ends the requests for rights that grants give by now. The groups of a subject, which the name service knows, are
-  /// looked up once, and only if a grant names a group.
+  /// looked up once, and not at all if `new` names no group.
   ///
   /// - Parameter new: the grant that was added, if nothing else has changed; nil to look at all grants.
   func settleRequests(_ new: Grant? = nil) {

@@ -39,7 +39,7 @@ package final class Access: SecretHolder {
   var readAhead: [AccessClass: ReadGrants] = [:]
   /// While a rekey gives the vault other keys, the classes whose grants in memory are exactly those in the store.
   var carried: [AccessClass] = []
-  /// The times at which grants were used that the store does not have yet.
+  /// The times of uses of grants that are still to be stored, by the ids of the grants.
   var uses: [ItemID: Int64] = [:]
   /// The requests for rights that no grant gives, and their results.
   var requests: Requests { vault.questions.requests }
@@ -56,7 +56,7 @@ package final class Access: SecretHolder {
 
   // MARK: Decisions
 
-  /// The rights of `caller` on the item of that name, also if there is no such item.
+  /// The rights of `caller` on the item of that name, even if there is no such item.
   package func permit(_ caller: Caller, on name: ItemName) -> Permit {
     let standing = standing(of: caller)
     return standing.isAdministrator ? .administrator : standing.permit(on: name, now: vault.newestTime)
@@ -99,7 +99,7 @@ package final class Access: SecretHolder {
   }
 
   /// Decides whether a caller may be told of any event; nil if that cannot be determined before the vault is unlocked.
-  /// The caller watches or begins to watch, so each call counts as a use of the grants that allow it, also while
+  /// The caller watches or begins to watch, so each call counts as a use of the grants that allow it, even while
   /// nothing happens.
   func mayWatchAnything(_ caller: Caller) -> Bool? {
     let standing = standing(of: caller)
@@ -156,7 +156,8 @@ package final class Access: SecretHolder {
   /// other classes are known.
   package func isKnown(_ caller: Caller) -> Bool { standing(of: caller).hasAny(now: vault.newestTime) }
 
-  /// True if a grant names the user. This can be decided even for a connection whose process is not examined yet.
+  /// True if a grant that counts names the user and no unit. This can be decided even for a connection whose process is
+  /// not examined yet.
   package func names(user uid: UInt32) -> Bool { book.names(.user(uid)) }
 
   /// The revision of the grants, with which the answers of ``hasAny(_:)`` and ``isKnown(_:)`` may change.

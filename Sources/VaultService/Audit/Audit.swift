@@ -106,7 +106,7 @@ package final class Audit: SecretHolder {
       key = one
     }
     commitLater()
-    // If `hasRoom()` ends a record, the caller must be added to the next record again.
+    // `hasRoom()` may end a record. The size is determined after that, because the next record needs the caller again.
     guard hasRoom() else { return }
     let size = itemBytes.byteCount + detail.utf8.count + purposeBytes.byteCount
     guard

@@ -1,7 +1,7 @@
 internal import VaultCore
 
 /// A sandboxed program's wish for its own secret, which the portal passes on. While the wish waits, the program's id is
-/// in memory only in sealed form.
+/// kept as ``SealedTexts``.
 package final class AppWish: Equatable {
   let app: SealedTexts
   let answer: (RawSpan) -> Void
@@ -9,7 +9,7 @@ package final class AppWish: Equatable {
   /// - Parameters:
   ///   - app: the program's id, as the portal gives it.
   ///   - answer: is lent the secret.
-  /// - Throws: the fault if there is no vault to whose key the id could be sealed.
+  /// - Throws: the fault if the id cannot be sealed in a vault that hides names.
   package init(_ app: String, _ keyring: Keyring, answer: @escaping (RawSpan) -> Void) throws(KeyringFault) {
     self.app = try SealedTexts([app], in: keyring.vault)
     self.answer = answer

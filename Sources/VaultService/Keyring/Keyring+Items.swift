@@ -41,8 +41,8 @@ package struct KeyringItem {
 // Single items: their properties, their values, and changes of both.
 extension Keyring {
   /// The properties of an item. An item that cannot be read, and a path that stands for the match of a search that
-  /// waits, appear as a locked item with empty properties, because libsecret takes an item without properties for no
-  /// item.
+  /// waits, appear as a locked item with empty properties, because to libsecret an item whose properties cannot be read
+  /// does not exist.
   package func item(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) -> KeyringItem {
     do throws(KeyringFault) { return describe(try find(path, for: caller), at: path, for: caller) } catch {
       guard error.isFailure || error == .isLocked && isPlaceholder(path, of: caller) else { throw error }

@@ -91,8 +91,8 @@ package final class Keyring {
     }
   }
 
-  /// Seals everything that is sealed to the vault's key again when a rekey changes the key, because the new key does
-  /// not open it.
+  /// Opens everything that is sealed to the vault's key before a rekey changes the key, and seals it to the new key
+  /// afterward.
   private func followKeys() {
     let (willChange, haveChanged) = (vault.hooks.willChangeKeys, vault.hooks.haveChangedKeys)
     vault.hooks.willChangeKeys = { [weak self] in
@@ -172,7 +172,7 @@ package final class Keyring {
   }
 
   /// True while an entry is required and none can be written. Programs then find everything locked, as before the first
-  /// unlock, and their prompts wait, because some programs delete what they have encrypted after an error.
+  /// unlock, and their prompts wait, because after an error some programs delete what they have encrypted.
   var isUnrecorded: Bool { vault.audit.isBlocking }
 
   /// The store from which programs are served; nil if none is open, or while no entry can be written.
@@ -238,7 +238,7 @@ package final class Keyring {
     lastFound = (path, name, keychain.generation)
   }
 
-  /// The name of the item to which a path led last, unless the store may have changed since, or its keys.
+  /// The name of the item to which a path led last, unless the store or its keys may have changed since.
   func lastName(at path: KeyringPath, _ keychain: Keychain) -> ItemName? {
     guard let lastFound, lastFound.path == path, lastFound.generation == keychain.generation else { return nil }
     return lastFound.name
@@ -306,7 +306,7 @@ package final class Keyring {
     if let to { itemChanged(to, .created) }
   }
 
-  /// The number that programs know of an item; nil if it has none, or is not for programs of this door.
+  /// The number by which programs know an item; nil if the item has none, or is not for programs of this door.
   private func number(of name: ItemName) -> KeyringID? {
     guard let item = try? vault.openKeychain?.item(named: name), !item.isForPortal else { return nil }
     return item.keyring?.id

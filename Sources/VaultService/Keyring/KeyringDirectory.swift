@@ -4,8 +4,8 @@ internal import VaultModel
 /// the file `keyring` beside the store, so that paths and aliases are known before the first unlock.
 ///
 /// The file is a copy for that time only: what counts is in the vault's items (``Keyring/Records``), and each unlock
-/// writes the file anew if it differs. Nobody gains anything by changing it, except that a program may look for its
-/// secrets in another collection until the next unlock.
+/// writes the file anew if it differs. A change of the file is worth nothing to an attacker: at worst, a program looks
+/// for its secrets in another collection until the next unlock.
 struct KeyringDirectory: Equatable {
   /// The most collections that programs can make.
   static let most = 256

@@ -5,7 +5,7 @@ internal import VaultStore
 /// A collection, as its owner sees it in an overview.
 package struct KeyringOverview {
   package let collection: CollectionID
-  /// Nil while it cannot be read.
+  /// Nil if it is empty, or cannot be read now.
   package let label: String?
   package let isDefault: Bool
   /// The number of items; nil if it cannot be told now, and for ``CollectionID/shared``.

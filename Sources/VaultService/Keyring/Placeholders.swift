@@ -10,7 +10,7 @@ internal import VaultStore
 final class Placeholders: SecretHolder {
   /// The most bytes of the searches of one program, and of all programs of one holder.
   static let (most, mostOfHolder) = (1 << 20, 4 << 20)
-  /// The bytes that each search counts in addition to its texts.
+  /// The bytes that are charged for each search in addition to its texts.
   private static let cost = 512
 
   final class Search {
@@ -331,8 +331,8 @@ extension Keyring {
     return searched.lazy.compactMap { self.lackingRight([.find], in: $0, caller) }.first
   }
 
-  /// The event that a caller has to wait for before a search of its own can find all that there is; nil if it may find
-  /// that, or if the path stands for no search that is still to be made.
+  /// The event that a caller has to wait for before its search can find every match; nil if the caller lacks no right,
+  /// or if the path stands for no search that is still to be made.
   func lackToFind(at path: KeyringPath, _ caller: Caller, _ said: Said) throws(Refusal) -> Wait? {
     guard let search = placeholders.search(path.element, of: caller), search.match == nil,
       let (right, name, permit) = lackingFind(in: search.collection, caller)

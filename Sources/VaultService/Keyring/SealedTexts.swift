@@ -3,8 +3,8 @@ internal import VaultCore
 internal import VaultStore
 
 /// Texts that are kept sealed to the vault's public key, so that nothing in memory tells them while names are hidden.
-/// Without a store, they are kept as they are, because there is nothing to hide. Texts that could not be sealed are
-/// kept so, too, if the vault does not hide names.
+/// They are kept unsealed without a store, because there is nothing to hide, and if they cannot be sealed in a vault
+/// that does not hide names.
 final class SealedTexts {
   private enum Content {
     case sealed([UInt8])
@@ -41,7 +41,7 @@ final class SealedTexts {
     content = .sealed(try box.bytes.withBytes { (bytes: RawSpan) throws(VaultError) in try keychain.seal(bytes) })
   }
 
-  /// Keeps the texts as they are, if the vault's present key opens them, until they are sealed to another key.
+  /// Opens the texts if the vault's present key can, and keeps them unsealed until they are sealed to another key.
   func unseal(in vault: Vault) {
     guard case .sealed(let sealed) = content, let keychain = vault.openKeychain else { return }
     let plain: SecureBytes?

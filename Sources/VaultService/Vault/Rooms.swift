@@ -98,7 +98,7 @@ package final class Rooms {
       waysIn.giveUpNewVaults()
       waysIn.bootKeyHasMoved()
     } else if let keychain = vault.openKeychain {
-      // A person who has put the file back may read the settings again, too.
+      // A person who has put the boot key's file back may reload the settings to have the file noticed.
       waysIn.lookAtBootKey(keychain)
     }
   }

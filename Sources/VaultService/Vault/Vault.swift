@@ -48,7 +48,7 @@ package final class Vault {
     var takeIn: () -> Void = {}
     /// Runs a closure when all deposits are taken in, unless a lock comes before that.
     var whenTakenIn: (@escaping () -> Void) -> Void = { $0() }
-    /// A call came before the first unlock, and the boot key was not found or not the right one so far.
+    /// A call came before the first unlock, and so far the boot key was missing or wrong.
     var lacksBootKey: (Keychain) -> Void = { _ in }
     /// Keys of the store were taken into memory.
     var keysTaken: (Keychain) -> Void = { _ in }

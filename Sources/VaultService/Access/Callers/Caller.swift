@@ -163,7 +163,7 @@ package struct Caller: Hashable, Sendable {
     var audit = AuditMemory()
     private var hashed: Hasher?
 
-    /// A hash of what identifies the process while it runs. It is the same over all of the process's connections.
+    /// A hash of what identifies the process while it runs. It is the same for all of its connections to one door.
     func hasher(_ caller: Caller) -> Hasher {
       if let hashed { return hashed }
       var hasher = Hasher()

@@ -80,7 +80,7 @@ extension Access {
     package let sources: [HeldRights.Source]
   }
 
-  /// Decides whether a process that is a subject has a right on the item of this name, also if there is no such item.
+  /// Decides whether a process that is a subject has a right on the item of this name, even if there is no such item.
   /// Administrators may ask about every subject, others only about themselves.
   ///
   /// - Parameter subject: nil for the caller.

@@ -173,8 +173,8 @@ extension Access {
   func load(_ keychain: Keychain) {
     // The store of a rekey has the same grants under other keys. Reading all of them would make everybody wait.
     book.agree(sets(of: carried, keychain))
-    // A copy is filled, because a fault found while reading is logged, and a question about rights may come in
-    // meanwhile.
+    // A copy is filled: the reading logs faults, and a question about rights that comes in during the logging reads
+    // `book`.
     var read = book
     readGrants(of: keychain, into: &read)
     book = read

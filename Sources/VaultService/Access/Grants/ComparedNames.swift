@@ -55,7 +55,7 @@ struct ComparedNames {
     let first = place(of: folder, slash)
     // Most folders have none of the names.
     if first == names.count || !isInFolder(names[first], folder) { return first..<first }
-    // The next byte is the digit 0, so all names in the folder, and no others, are between the two.
+    // In ASCII the digit 0 follows the slash, so all names in the folder, and no others, are between the two places.
     return first..<place(of: folder, slash + 1, from: first)
   }
 

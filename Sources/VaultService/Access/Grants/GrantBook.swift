@@ -148,7 +148,7 @@ struct GrantBook {
     changed(old.union([record.id]))
   }
 
-  /// Takes over the times at which grants were used from their records. That does not change which grants count.
+  /// Takes over from the records of grants the times of their last uses. That does not change which grants count.
   mutating func use(_ records: [GrantRecord]) {
     let used = Dictionary(records.map { ($0.id, $0.grant?.used) }) { first, _ in first }
     func note(_ entries: inout [(id: ItemID, grant: Grant)]) {

@@ -112,7 +112,7 @@ extension Access {
     var sources = approvals(on: items) { approval in
       let own = approval.target.subject
       if own == asking { return approval.process != nil }
-      return own.includes(subject) ? true : nil
+      return own.hasAllParts(of: subject) ? true : nil
     }
     let grants = book.grants(for: parts)
     sources += Self.sources(of: grants, items, now: vault.newestTime)
@@ -120,7 +120,7 @@ extension Access {
     let own = Set(grants.values.flatMap { $0 }.map(\.id))
     let now = vault.newestTime
     for (id, grant) in book.all where book.counting.contains(id) && !own.contains(id) && grant.counts(at: now) {
-      guard grant.subject.includes(subject), items.meets(grant.pattern) else { continue }
+      guard grant.subject.hasAllParts(of: subject), items.meets(grant.pattern) else { continue }
       sources.append(.init(kind: .grant(grant), rights: grant.rights, isForSome: true))
     }
     return HeldRights(sources)
@@ -194,5 +194,5 @@ extension Access {
 extension Subject {
   /// True if all parts of another subject are among those of this one, so that only some of the other subject's
   /// processes match this subject, or all of them if the two are equal.
-  fileprivate func includes(_ other: Subject) -> Bool { other.parts.allSatisfy(parts.contains) }
+  fileprivate func hasAllParts(of other: Subject) -> Bool { other.parts.allSatisfy(parts.contains) }
 }

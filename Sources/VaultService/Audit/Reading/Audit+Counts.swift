@@ -98,8 +98,8 @@ extension Audit {
     countLater()
   }
 
-  /// The usage of callers' parts of the log, and the counts beyond them, from before entries that may be taken back
-  /// because their transaction fails.
+  /// A snapshot of subjects' usage and counts from before the entries of a transaction, which are taken back if the
+  /// transaction fails.
   struct Usage {
     fileprivate let all: AuditSubjects
     fileprivate let own: [(subject: AuditSubject, budget: AuditBudget, counts: AuditCounts)]
@@ -107,7 +107,7 @@ extension Audit {
     fileprivate let isTallyDue: Bool
   }
 
-  /// The usage before entries of these subjects.
+  /// Takes a snapshot before entries of these subjects.
   func usage(of own: [AuditSubject]) -> Usage {
     Usage(
       all: subjects, own: own.map { ($0, $0.budget, $0.counts) }, hasNews: counting.hasNews,

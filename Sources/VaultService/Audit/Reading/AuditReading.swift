@@ -165,9 +165,9 @@ package final class AuditReading: SecretHolder {
     return true
   }
 
-  /// The next entries, at most a page of those that are found until that time, and whether there are no more.
+  /// The next entries, at most a page, and whether there are no more.
   ///
-  /// - Parameter end: the time in `CLOCK_MONOTONIC` nanoseconds.
+  /// - Parameter end: the time at which the search for entries pauses, in `CLOCK_MONOTONIC` nanoseconds.
   /// - Throws: the reason why the reading cannot continue.
   package func page(until end: Int64, now: () -> Int64) throws(Refusal) -> (found: [Found], isOver: Bool) {
     try decideAnew()

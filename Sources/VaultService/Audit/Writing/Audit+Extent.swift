@@ -118,7 +118,7 @@ extension Audit {
     var usage: AuditUsage?
     do throws(VaultError) { usage = try keychain.auditUsage() } catch { log.error("the audit log: \(error.text)") }
     let known = usage ?? AuditUsage(time: clock.wall())
-    // A clock that jumps must not free any part.
+    // A clock that jumps must not free whole parts, so at most a day counts.
     let passed = min(max(0, Seconds.from(known.time, to: clock.wall())), AuditChain.longestStep)
     subjects.take(known, passed: passed, now: clock.boot())
   }

@@ -26,7 +26,8 @@ extension Audit {
     if !counting.hasNews, keychain.hasAuditTally { return true }
     countRepeats(beforeChainOf: keychain, at: .max)
     guard seal(keychain) else { return false }
-    // Before the first unlock the tally is limited like everything else: without names it is small.
+    // Before the first unlock, the limit of ``Writing/mayTake(_:for:_:_:)`` applies to the tally, too: beyond the limit
+    // the tally has no names, so it is small.
     let hasNames = writing.mayTake(.values, for: .lastCount, settings, 0)
     guard fillWithCounts(&block, hasNames: hasNames) else {
       guard isRequired else { return true }

@@ -122,8 +122,8 @@ extension Audit {
     if keychain.hasLongUnwrittenAudit, problem == nil, sealTally(keychain) { _ = store(keychain, anchored: false) }
   }
 
-  /// Writes the waiting entries right before an unlock gets the keys. When the log is joined, the entries from before a
-  /// first unlock count toward their limit, but only those on the disk, in chains that were begun without the keys.
+  /// Writes the waiting entries right before an unlock gets the keys. The joining of the log counts the entries from
+  /// before a first unlock toward their limit. It recognizes them only on the disk, in chains begun without the keys.
   func willUnlock() {
     guard let keychain = keychain() else { return }
     countRepeats()
@@ -136,9 +136,9 @@ extension Audit {
   /// - Parameters:
   ///   - isForced: true to vouch for all of it now, if possible.
   ///   - isSynced: false to leave the wait for the disk to ``sync(_:)``.
-  ///   - isLast: true if nothing may be recorded afterward; then no cut is made, because a cut records an entry, and on
-  ///     a full disk the room that is kept for such a case is used.
-  ///   - isCopied: true to use that room because the store is about to be copied.
+  ///   - isLast: true if nothing may be recorded afterward. No cut is made then, because a cut records an entry. If
+  ///     the disk is full, the spare room is used.
+  ///   - isCopied: true to use the spare room on a full disk because the store is about to be copied.
   @discardableResult
   func write(
     anchored isForced: Bool = false, isSynced: Bool = true, isLast: Bool = false, isCopied: Bool = false

@@ -1,9 +1,9 @@
 internal import VaultCore
 internal import VaultModel
 
-/// The choice of the oldest entries that stay when the log is too long. Subjects that fill the log lose entries first.
+/// Chooses which of the oldest entries stay when the log is too long. Subjects that fill the log lose entries first.
 enum AuditCarry {
-  /// The bytes that the entries which stay may take.
+  /// The bytes available for the entries to keep.
   struct Room {
     var all: Int64
     var rights: Int64

@@ -9,7 +9,8 @@ struct AuditSubjects {
   /// The most kinds with an item that are counted at a time for all subjects together. Beyond this limit, each subject
   /// still has its reserved kinds.
   private static let mostKinds = 16_384
-  /// The seconds after which ``counted`` no longer includes an event.
+  /// The seconds without a counted event after which ``counted`` begins again. Entries older than that are not added to
+  /// it.
   private static let remembered: Int64 = 30 * 86_400
 
   let strangers = AuditSubject(.strangers)

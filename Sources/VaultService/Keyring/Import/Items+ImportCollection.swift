@@ -17,7 +17,7 @@ extension Items {
   private static let imported = "imported-from"
 
   /// Finds the collection that takes in a collection of another keyring: the one into which an earlier import put its
-  /// items, or else one with the same label. If there is none, makes one.
+  /// items, or else one with the same label that no import made. If there is none, makes one.
   ///
   /// - Parameters:
   ///   - source: the path of the other collection; nil for the one that is called `login` in every keyring.

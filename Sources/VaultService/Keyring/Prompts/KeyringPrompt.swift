@@ -301,8 +301,8 @@ package final class KeyringPrompt {
   }
 
   /// True for a fault that no lock explains, and after which the prompt rests: while the vault itself cannot do
-  /// anything, as on a full disk, or while nobody can tell whether there is an item. What is damaged stays so, and what
-  /// an unlocked vault does not give is not given after another unlock either.
+  /// anything, as on a full disk, or while nobody can tell whether there is an item. False for damage, which lasts, and
+  /// for a refusal that another unlock would not change.
   private func mayPass(_ fault: KeyringFault) -> Bool {
     if keyring.isUnrecorded { return true }
     return switch fault {
