@@ -159,8 +159,10 @@ package final class AuditReading: SecretHolder {
   /// counts as found.
   private func hasSearched(_ keychain: Keychain, until end: Int64, now: () -> Int64) -> Bool {
     guard let search, let name = filter.item else { return true }
-    while (try? keychain.searchTrash(name, search)) == false { if now() >= end { return false } }
-    asked = (try? keychain.trashedItem(named: name, found: search))?.id
+    do throws(VaultError) {
+      while try !keychain.searchTrash(name, search) { if now() >= end { return false } }
+      asked = try keychain.trashedItem(named: name, found: search).id
+    } catch {}
     self.search = nil
     return true
   }

@@ -56,8 +56,8 @@ extension Audit {
         return stays(of: entries, ofBytes: bytes, now: now, keychain, &carried)
       } tell: { gone in
         if settings.mode == .off { return nil }
-        var entry = AuditEntry(
-          time: now, action: .audit, outcome: .ok, item: "\(gone) entries were removed", detail: settings.text)
+        let text = "\(Counted.text(gone, "entry")) \(gone == 1 ? "was" : "were") removed"
+        var entry = AuditEntry(time: now, action: .audit, outcome: .ok, item: text, detail: settings.text)
         entry.subject = subjects.daemon.key
         return entry
       } then: {
@@ -148,7 +148,7 @@ extension Audit {
     subjects.haveToldAll()
     let unwritten = lost + Int(keychain()?.unwrittenAuditEntries ?? 0)
     if unwritten > 0, let problem {
-      log.error("\(Counted.text(unwritten, "entry")) of the audit log are lost: \(problem)")
+      log.error("the audit log has lost \(Counted.text(unwritten, "entry")): \(problem)")
     }
   }
 }

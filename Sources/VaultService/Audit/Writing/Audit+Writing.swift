@@ -208,7 +208,7 @@ extension Audit {
 
   private func tellOfLost() {
     guard lost > 0, problem == nil else { return }
-    let text = "\(lost) entries are lost"
+    let text = "\(Counted.text(lost, "entry")) \(lost == 1 ? "is" : "are") lost"
     writing.lost = 0
     add(.audit, .failed, item: text)
   }
