@@ -41,6 +41,11 @@ public enum ClientError: Error, Hashable, Sendable {
   case system(String, errno: Int32)
 }
 
+extension ClientError {
+  /// True if the mode of the socket, or of a folder above it, keeps this user from connecting.
+  var isBarred: Bool { if case .system(_, EACCES) = self { true } else { false } }
+}
+
 extension ClientError: CustomStringConvertible {
   /// One line that says what happened. It contains no part of a secret.
   public var description: String {

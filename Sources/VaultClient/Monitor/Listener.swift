@@ -18,10 +18,14 @@ struct Listener: Sendable {
   /// Each connection begins with the present state and continues after the last event that was passed on. If that is
   /// not possible, its first event has `missed`. Before the first unlock after its start, a daemon may not know yet
   /// what the caller may watch. It then answers that the vault is locked, and is asked again until it knows.
+  ///
+  /// A daemon that was reached once may restart with a socket that only its own user may connect to, until somebody
+  /// opens the socket to others (vaultd(8), The system vault). The listener waits for that as for a missing daemon.
   func run(_ each: (Vault.Event, _ isFirst: Bool) -> Bool) throws(ClientError) {
     var deadline = Deadline(after: patience)
     var place = Place()
     var pause = Self.pauses.first
+    var wasReached = false
     while true {
       var hasHeard = false
       do throws(ClientError) {
@@ -42,7 +46,9 @@ struct Listener: Sendable {
         let isLocked = if !hasHeard, case .fault(.locked) = error { true } else { false }
         // The time without a daemon begins now, however long there was one.
         if hasHeard || isLocked { deadline = Deadline(after: patience) }
-        guard isLocked || Self.mayPass(error) && !deadline.hasPassed else { throw error }
+        wasReached = wasReached || hasHeard || isLocked
+        let mayPass = Self.mayPass(error) || wasReached && error.isBarred
+        guard isLocked || mayPass && !deadline.hasPassed else { throw error }
         // A daemon that hangs up at once must not be called in a tight loop.
         if hasHeard { pause = Self.pauses.first }
       }

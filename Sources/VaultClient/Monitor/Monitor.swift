@@ -10,7 +10,8 @@ extension Vault {
   /// present state comes again, and then the events since the connection ended. When they are not known, an event has
   /// `missed`; values that were read before may then be out of date.
   ///
-  /// - Parameter patience: the time to go without a daemon before an error is thrown; nil means forever.
+  /// - Parameter patience: the time to go without a daemon, or with one that has restarted and lets nobody connect yet,
+  ///   before an error is thrown; nil means forever.
   public func monitor(
     patience: Duration? = .seconds(60), _ each: (Vault.Event) throws -> Bool
   ) throws {
