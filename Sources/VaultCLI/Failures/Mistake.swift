@@ -11,7 +11,10 @@ struct Mistake {
 
   /// The failure to report; it has the parser's own message if no better one is known.
   func failure(_ message: String) -> Failure {
-    unknown ?? bareLength ?? wrongStyle ?? leftOver ?? Failure(.usage, UsageError.message(message), "see \(help)")
+    if let known = unknown ?? bareLength ?? wrongStyle ?? leftOver { return known }
+    let text = UsageError.message(message)
+    // A message that refers to another command needs no second reference.
+    return Failure(.usage, text, text.contains("; see `") ? nil : "see \(help)")
   }
 
   /// The failure for an unknown command or option; nil if there is none.

@@ -46,6 +46,11 @@ struct GetCommand: ParsableCommand {
 
   func validate() throws {
     if let version, version < 1 { throw ValidationError("versions are counted from 1") }
+    if version != nil, let field, !ItemField.ofVersions.contains(field) {
+      throw ValidationError(
+        "--version is for the value, and the field \(Printable.quoted(field)) is that of the item as it is now; "
+          + "see \(Hint.vault("history"))")
+    }
     if clip && globals.json { throw ValidationError("--clip and --json exclude each other; give one of them") }
     if qr && (clip || globals.json || field != nil) {
       throw ValidationError("--qr excludes --clip, --json and --field; give one of them")

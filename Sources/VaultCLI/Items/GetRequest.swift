@@ -59,7 +59,7 @@ struct GetRequest: Equatable {
     let session = try Session(socket: socket, system: system, startsDaemon: true)
     session.vault.reason = reason
     if clip { try Clipboard.check() }
-    if let field, field != "value", field != "uri" { return try print(field: field, session) }
+    if let field, !ItemField.ofVersions.contains(field) { return try print(field: field, session) }
     let item = try read(session) { vault, wait in
       try vault.read(name, version: version, wait: wait, expired: expired, ask: asks, describe: describes)
     }

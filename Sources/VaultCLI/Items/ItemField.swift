@@ -12,6 +12,9 @@ enum ItemField {
     "size", "creator", "writer",
   ]
 
+  /// The fields that an earlier version has as well, because they are made from its value.
+  static let ofVersions = ["value", "uri"]
+
   /// The names of the built-in fields in one sentence, for help.
   static let names = all.dropLast().joined(separator: ", ") + " and \(all[all.count - 1])"
 
