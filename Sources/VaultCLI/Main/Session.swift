@@ -122,15 +122,14 @@ final class Session {
     }
   }
 
-  /// Explains that the vault is served elsewhere, if `error` says that no daemon listens here or that another one has
-  /// the store; nil if no process has the lock of the store, or none can be seen. A named socket may stand for a vault
+  /// Explains that the vault is served elsewhere, if `error` says that no daemon listens here, that none can, or that
+  /// another one has the store; nil if no process has the lock of the store, or none can be seen. A named socket may stand for a vault
   /// elsewhere, so nothing is known of that vault's lock.
   func elsewhere(_ error: ClientError) -> Failure? {
     switch error {
-    case .noDaemon: break
+    case .noDaemon, .impossibleSocket: break
     case .daemonFailed(let status, _): if status != Exit.exists.rawValue { return nil }
-    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .foreignFolder, .impossibleSocket, .notUTF8,
-      .unsafeSocket,
+    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .foreignFolder, .notUTF8, .unsafeSocket,
       .disconnected, .timedOut, .protocolViolation, .tooLarge, .answerTooLarge, .notText, .system:
       return nil
     }
@@ -190,6 +189,8 @@ final class Session {
     case .fault(.invalidValue(_, _, _, let needsAnother)) where !takesKind && needsAnother != true:
       failure = Failure(failure.exit, failure.event, "correct it")
     case .fault(.vaultExists): failure = vaultExists(try? vault.status())
+    case .impossibleSocket(let problem, let remedy):
+      if let found = elsewhere(.impossibleSocket(problem, remedy: remedy)) { failure = found }
     case .noDaemon where !isOwn && !isSystem:
       failure = Failure(failure.exit, failure.event, "start vaultd there, or name another socket")
     case .fault(.locked), .fault(.timedOut), .fault(.rekeyRests):

@@ -29,8 +29,11 @@ struct ServerCheck: ~Copyable {
     let path = location.parts.directory
     let opened = unsafe open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     if opened < 0 {
-      if errno == ENOENT { return .nobodyThere }
-      if errno == ENOTDIR || errno == ELOOP { throw .unsafeSocket("\(path) is a symbolic link or not a directory") }
+      let code = errno
+      // A file on the way to the directory leaves no place for it.
+      if code == ENOENT || code == ENOTDIR && isBlocked(path) { return .nobodyThere }
+      if code == ENOTDIR || code == ELOOP { throw .unsafeSocket("\(path) is a symbolic link or not a directory") }
+      throw .system("open \(path)", errno: code)
     }
     var directory = try Descriptor("open \(path)", opened)
     var status = stat()
@@ -42,6 +45,12 @@ struct ServerCheck: ~Copyable {
       guard unsafe fstat(directory.number, &status) == 0 else { throw .system("fstat \(path)", errno: errno) }
     }
     return try ServerCheck(location: location, directory: directory, owner: status.st_uid).connect()
+  }
+
+  /// Returns true if something that is not a directory stands on the way to `path`.
+  private static func isBlocked(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) != 0 && errno == ENOTDIR
   }
 
   /// Returns true for a user other than root and the user of this process.

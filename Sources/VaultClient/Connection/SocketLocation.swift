@@ -78,8 +78,7 @@ public struct SocketLocation: Hashable, Sendable {
   public var problem: String? {
     guard trust != .system else { return nil }
     let tooLong = SocketPath.problem([path] + SocketPath.names.dropFirst().map { "\(parts.directory)/\($0)" })
-    guard tooLong == nil, trust == .runtimeDirectory, let folder = missingFolder else { return tooLong }
-    return "\(folder), the runtime directory, is not there"
+    return tooLong ?? (trust == .runtimeDirectory ? folderProblem : nil)
   }
 
   /// The remedy for a place where no daemon can listen.
@@ -87,11 +86,15 @@ public struct SocketLocation: Hashable, Sendable {
     trust == .explicit ? "give another socket, with a short path, with --socket or VAULT_SOCKET" : SocketPath.remedy
   }
 
-  /// The runtime directory if it does not exist. A daemon makes its own directory in it, but not the runtime directory
-  /// itself.
-  private var missingFolder: String? {
+  /// The reason why the runtime directory is none; nil if it is one. A daemon makes its own directory in it, but not
+  /// the runtime directory itself.
+  private var folderProblem: String? {
     let runtime = SocketLocation(path: parts.directory, trust: trust).parts.directory
-    return unsafe access(runtime, F_OK) != 0 && errno == ENOENT ? runtime : nil
+    var status = stat()
+    if unsafe stat(runtime, &status) == 0 {
+      return status.st_mode & S_IFMT == S_IFDIR ? nil : "\(runtime), the runtime directory, is not a directory"
+    }
+    return errno == ENOENT || errno == ENOTDIR ? "\(runtime), the runtime directory, is not there" : nil
   }
 
   /// The path of the socket at which the same daemon hands credentials to the service manager.

@@ -116,7 +116,7 @@ public enum Daemon {
   /// Refuses to make anything in a folder that the environment names and another user owns.
   private static func checkFolders(_ options: Options) throws(Failure) {
     var purposes: [ForeignFolder.Purpose] = []
-    if options.socket == nil { purposes.append(.sockets) }
+    if options.socket == nil, !options.checksSettings { purposes.append(.sockets) }
     if options.store == nil { purposes.append(.store) }
     if options.config == nil { purposes.append(.settings) }
     switch options.log {

@@ -57,6 +57,11 @@ import VaultTesting
     #expect(missing.problem == "/missing/runtime, the runtime directory, is not there")
     #expect(missing.remedy.contains("XDG_RUNTIME_DIR"))
     #expect(try location(nil, ["XDG_RUNTIME_DIR": "/tmp"]).problem == nil)
+    let file = try location(nil, ["XDG_RUNTIME_DIR": "/dev/null"])
+    #expect(file.problem == "/dev/null, the runtime directory, is not a directory")
+    #expect(throws: ClientError.impossibleSocket(file.problem ?? "", remedy: file.remedy)) {
+      _ = try Connection(to: file, patience: .zero)
+    }
     let named = try location("/missing/socket", [:])
     #expect(named.problem == nil && named.remedy.contains("VAULT_SOCKET"))
   }

@@ -44,6 +44,13 @@ import Testing
     #expect(throws: Paths.Missing.self) { try Paths(options: Options(), environment: { $0 == "HOME" ? "/h" : nil }) }
   }
 
+  @Test("the settings are found without XDG_RUNTIME_DIR, because their check makes no socket")
+  func settingsAlone() throws {
+    let options = Options(checksSettings: true)
+    let paths = try Paths(options: options, environment: { $0 == "HOME" ? "/h" : nil })
+    #expect(paths.config == "/h/.config/vault/vaultd.conf")
+  }
+
   @Test("the system's vault is where the system keeps such things") func systemPaths() throws {
     let paths = try Paths(options: Options(system: true), environment: { _ in nil })
     #expect(paths.presenceSocket == "/run/vault-pam/socket" && !paths.presenceSocket.hasPrefix(paths.runtime + "/"))

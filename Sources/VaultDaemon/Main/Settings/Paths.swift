@@ -53,6 +53,9 @@ struct Paths: Equatable {
         socket = named
       } else if let run = environment("XDG_RUNTIME_DIR"), run.hasPrefix("/") {
         socket = run + "/vault/socket"
+      } else if options.checksSettings {
+        // The check makes no socket, so the settings are checked outside of a session as well.
+        socket = "/run/user/vault/socket"
       } else {
         let named = environment("XDG_RUNTIME_DIR").flatMap { $0.isEmpty ? nil : $0 }
         let problem = named.map { "XDG_RUNTIME_DIR is `\($0)`, which is not an absolute path" }
