@@ -44,6 +44,14 @@ import VaultWire
     #expect(older.words().advice == "correct it or give another --kind")
   }
 
+  @Test("add no general advice to a reason that ends with advice") func ownAdvice() {
+    let reason = "its lines are indented; remove that"
+    let told = Fault.invalidValue(kind: "tls-key", reason: reason).words()
+    #expect(told.event == "not a valid value for kind tls-key: \(reason)" && told.advice == nil)
+    #expect(Fault.storageFailed(reason: "read-only; mount it writable").words().advice == nil)
+    #expect(Fault.storageFailed(reason: "disk I/O error").words().advice?.contains("health") == true)
+  }
+
   private static let rows = """
     NoVault: there is no vault yet; make one with `vault init`
     VaultExists: there is already a vault, and it stays as it is; open it with `vault unlock`

@@ -12,6 +12,13 @@ extension Failure {
     self.init(.denied, FaultWords(neverRead: name, use: use, Hint.reader()))
   }
 
+  /// Describes the daemon's refusal of its settings, to a person who ran a command that has the daemon read them.
+  init(settings reason: String) {
+    // Some reasons end with advice of their own.
+    let again = reason.contains("; ") ? "then run this again" : "correct it, and run this again"
+    self.init(.configuration, Printable.text(reason), again)
+  }
+
   private init(_ exit: Exit, _ words: FaultWords) { self.init(exit, words.event, words.advice) }
 
   /// The advice if a person would have to be asked and nobody was.

@@ -187,7 +187,7 @@ final class Session {
       failure.missing = MissingItem(
         name: name, location: vault.location, isDoubtful: unverified == true, folderWay: folderWay)
     case .fault(.invalidValue(_, _, _, let needsAnother)) where !takesKind && needsAnother != true:
-      failure = Failure(failure.exit, failure.event, "correct it")
+      failure = Failure(failure.exit, failure.event, failure.advice.map { _ in "correct it" })
     case .fault(.vaultExists): failure = vaultExists(try? vault.status())
     case .impossibleSocket(let problem, let remedy):
       if let found = elsewhere(.impossibleSocket(problem, remedy: remedy)) { failure = found }

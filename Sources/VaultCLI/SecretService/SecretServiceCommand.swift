@@ -49,7 +49,7 @@ enum SecretService {
   static func reload(_ session: Session) throws(Failure) -> String {
     try session.call { vault in
       do { return try vault.reload().file } catch ClientError.fault(.misconfigured(let reason)) {
-        throw Failure(.configuration, Printable.text(reason), "correct it, and run this again")
+        throw Failure(settings: reason)
       }
     }
   }

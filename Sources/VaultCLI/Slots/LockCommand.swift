@@ -68,6 +68,9 @@ struct LockCommand: ParsableCommand {
         throw Failure(
           .retry, "the daemon has not confirmed the lock",
           "vault keeps asking it, and it locks as soon as it can; see \(Hint.vault("status"))")
+      } catch ClientError.fault(.noVault) where !isNamed {
+        standing.take()?.callOff()
+        return Outcome(note: "there is no vault yet, so nothing is unlocked")
       } catch {
         defer { standing.take()?.callOff() }
         if case .unsafeSocket(let reason)? = error as? ClientError, !isNamed, !isSystem {

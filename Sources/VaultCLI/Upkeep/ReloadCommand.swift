@@ -22,7 +22,7 @@ struct ReloadCommand: ParsableCommand {
       do { return try vault.reload() } catch ClientError.noDaemon(let path) where session.isOwn {
         throw session.elsewhere(.noDaemon(path)) ?? ReloadCommand.absent()
       } catch ClientError.fault(.misconfigured(let reason)) {
-        throw Failure(.configuration, Printable.text(reason), "correct it, and run this again")
+        throw Failure(settings: reason)
       }
     }
     if globals.json { return try Output.json(change) }

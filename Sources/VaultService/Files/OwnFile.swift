@@ -80,6 +80,6 @@ package enum OwnFile {
     }
     guard status.st_mode & access.forbidden != 0 else { return nil }
     return access == .writtenByUs
-      ? "can be written by others; `chmod go-w` it" : "is open to others; `chmod go-rwx` it"
+      ? "can be written by others; `chmod go-w` mends that" : "is open to others; `chmod go-rwx` mends that"
   }
 }

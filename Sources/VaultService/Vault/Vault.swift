@@ -128,6 +128,17 @@ package final class Vault {
   /// - Throws: the reason why none is.
   package func checkStore() throws(Refusal) { _ = try keychain() }
 
+  /// Checks after a lock that the vault is locked. A store that this daemon cannot open has none of its keys in memory.
+  ///
+  /// - Throws: the reason why that is unknown: there is no vault, or another process has the store open.
+  package func checkLocked() throws(Refusal) {
+    switch store.content {
+    case .open: break
+    case .none: throw .noVault
+    case .unreadable(let error): if error.isInUse { throw Refusal(error) }
+    }
+  }
+
   /// The id of the vault in the open store; nil if no store is open.
   package var vaultID: [UInt8]? { openKeychain?.vaultID }
 

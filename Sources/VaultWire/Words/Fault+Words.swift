@@ -46,11 +46,12 @@ extension Fault {
     case .invalidName(let name, let reason, _): .invalidName(name, reason, reader)
     case .invalidValue(_, let reason, _, true): FaultWords(reason: reason, "make another item")
     case .invalidValue("", let reason, _, _):
-      FaultWords("not a valid value: \(Printable.text(reason))", "correct it", journal: reason)
+      FaultWords(
+        "not a valid value: \(Printable.text(reason))", FaultWords.advice("correct it", after: reason), journal: reason)
     case .invalidValue(let kind, let reason, _, _):
       FaultWords(
         "not a valid value for kind \(Printable.text(kind)): \(Printable.text(reason))",
-        "correct it or give another --kind", journal: reason)
+        FaultWords.advice("correct it or give another --kind", after: reason), journal: reason)
     case .wrongKind(let name, let kind):
       FaultWords(
         "\(Printable.quoted(name)) is of kind \(Printable.text(kind))", "only totp items have codes",

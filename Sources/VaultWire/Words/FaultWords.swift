@@ -38,6 +38,9 @@ public struct FaultWords: Hashable, Sendable {
       journal: "its key is never read, and only a generated key can replace it")
   }
 
+  /// The general advice after the daemon's reason; nil if the reason ends with advice of its own.
+  static func advice(_ text: String, after reason: String) -> String? { reason.contains("; ") ? nil : text }
+
   /// The doubt about the store that follows the name of a missing item.
   public static let doubt = " (the integrity of the store is not confirmed)"
 
@@ -106,7 +109,7 @@ public struct FaultWords: Hashable, Sendable {
         ? FaultWords(reason: reason, StoreProblem.untilSeen)
         : FaultWords(
           "the store could not be written or read: \(Printable.text(reason))",
-          "check the disk's space and health, then try again", journal: reason)
+          advice("check the disk's space and health, then try again", after: reason), journal: reason)
     }
   }
 

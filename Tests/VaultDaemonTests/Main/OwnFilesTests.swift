@@ -16,7 +16,7 @@ private let password = "correct horse battery"
     /// The daemon's message about the damage, behind the file's path.
     var message: String {
       switch self {
-      case .groupCanWrite, .othersCanWrite: "can be written by others; `chmod go-w` it"
+      case .groupCanWrite, .othersCanWrite: "can be written by others; `chmod go-w` mends that"
       case .otherOwner: "belongs to uid 4711; `chown` it to root or to uid \(geteuid())"
       case .pipe, .folder: "is not a regular file; remove it"
       case .link: "is a symbolic link; put the file itself there"

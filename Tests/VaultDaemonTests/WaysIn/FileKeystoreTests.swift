@@ -59,7 +59,7 @@ import VaultWire
       func error() -> KeystoreError? { KeystoreStand.error { try stand.fetch(locator, from: .file) } }
       func code() -> KeystoreError.Code? { error()?.code }
       unsafe chmod(path, 0o640)
-      #expect(error() == KeystoreError(.refused, "\(path) is open to others; `chmod go-rwx` it"))
+      #expect(error() == KeystoreError(.refused, "\(path) is open to others; `chmod go-rwx` mends that"))
       unsafe chmod(path, 0o600)
       if TestUser.canBeMade {
         unsafe chown(path, 4711, 4711)

@@ -52,7 +52,7 @@ extension VarlinkDoor {
   func lock(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
     answer(connection) { () throws(Refusal) in
       vault.lock(because: .asked, connection.caller)
-      try vault.checkStore()
+      try vault.checkLocked()
       connection.reply(Wire.Empty())
     }
   }
