@@ -43,6 +43,9 @@ enum DepositReport {
 }
 
 extension Wire.DepositInfo {
+  /// True for a deposit that was kept aside because nobody can read it, so that it can only be dropped.
+  var isUnreadable: Bool { DepositObstacle.allCases.contains { $0.isFinal && $0.text == reason } }
+
   /// A description for the person who decides about the deposit.
   var sentence: String {
     let about = [kind, accessible, size.map { Counted.size($0) }, sealed == true ? "sealed elsewhere" : nil]

@@ -27,16 +27,21 @@ struct DepositsListCommand: ParsableCommand {
     try DepositReport.write(deposits, json: globals.json)
     guard !globals.json, Keyboard.isAttended else { return }
     if deposits.isEmpty { Output.note("nothing waits, and nothing was kept aside") }
-    if let kept = deposits.first(where: { !$0.waiting }) { Self.advise(kept.number, deposits) }
+    Self.advise(deposits.filter { !$0.waiting })
   }
 
   /// Says what can be done about deposits that were kept aside.
-  ///
-  /// - Parameter number: the number of one of them.
-  private static func advise(_ number: Int, _ deposits: [Wire.DepositInfo]) {
-    Output.note(
-      "\(Hint.vault("deposits accept \(number)")) stores deposit \(number) as if you had set it, and "
-        + "\(Hint.vault("deposits drop \(number)")) deletes it")
+  private static func advise(_ deposits: [Wire.DepositInfo]) {
+    if let number = deposits.first(where: { !$0.isUnreadable })?.number {
+      Output.note(
+        "\(Hint.vault("deposits accept \(number)")) stores deposit \(number) as if you had set it, and "
+          + "\(Hint.vault("deposits drop \(number)")) deletes it")
+    }
+    if let number = deposits.first(where: \.isUnreadable)?.number {
+      Output.note(
+        "deposit \(number) cannot be accepted, because nobody can read it; \(Hint.vault("deposits drop \(number)")) "
+          + "deletes it")
+    }
     guard deposits.contains(where: { $0.reason == DepositObstacle.exists.text }) else { return }
     Output.note(
       "the right deposit alone only makes new items; to have the next deposits for existing items taken in, "

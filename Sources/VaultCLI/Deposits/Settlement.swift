@@ -25,7 +25,7 @@ struct Settlement: ParsableArguments {
     let session = try Session(globals)
     // A locked vault reveals too little about deposits for a decision.
     if Keyboard.canAsk { try session.unlockIfLocked(isForAdministrators: true) }
-    let deposits = try find(session)
+    let deposits = try find(session, accept: accept)
     if !yes { try ask(deposits, accept: accept) }
     var settled: [(deposit: Wire.DepositInfo, reply: Wire.SettleDepositReply)] = []
     for deposit in deposits {
@@ -33,16 +33,18 @@ struct Settlement: ParsableArguments {
         let reply = try session.unlocking { vault in try vault.settleDeposit(deposit.number, accept: accept) }
         settled.append((deposit, reply))
       } catch {
-        guard deposits.count > 1 else { throw error }
+        // Nobody can correct a deposit.
+        let advice = accept && error.exit == .invalid ? Self.drop(deposit.number) : error.advice
+        guard deposits.count > 1 else { throw Failure(error.exit, error.event, advice) }
         let done = "\(settled.count) \(accept ? "accepted" : "dropped") before that"
-        throw Failure(error.exit, "deposit \(deposit.number): \(error.event) (\(done))", error.advice)
+        throw Failure(error.exit, "deposit \(deposit.number): \(error.event) (\(done))", advice)
       }
     }
     return settled
   }
 
   /// Returns the deposits of the given numbers, each once, in the order given.
-  private func find(_ session: Session) throws(Failure) -> [Wire.DepositInfo] {
+  private func find(_ session: Session, accept: Bool) throws(Failure) -> [Wire.DepositInfo] {
     let all = try session.unlocking { vault in try vault.deposits() }
     var found: [Wire.DepositInfo] = []
     for number in numbers where !found.contains(where: { $0.number == number }) {
@@ -53,10 +55,17 @@ struct Settlement: ParsableArguments {
         throw Failure(
           .retry, "deposit \(number) waits for the next unlock", "open the vault with \(Hint.vault("unlock"))")
       }
+      if accept, deposit.isUnreadable {
+        let reason = deposit.reason.map { Printable.text($0) } ?? ""
+        throw Failure(.invalid, "deposit \(number) cannot be accepted: \(reason)", Self.drop(number))
+      }
       found.append(deposit)
     }
     return found
   }
+
+  /// The advice about a deposit that cannot be accepted.
+  private static func drop(_ number: Int) -> String { "\(Hint.vault("deposits drop \(number)")) deletes it" }
 
   private func ask(_ deposits: [Wire.DepositInfo], accept: Bool) throws(Failure) {
     let verb = accept ? "accept" : "drop"

@@ -61,6 +61,16 @@ public enum DepositObstacle: UInt8, CaseIterable, Sendable {
     }
   }
 
+  /// True if the deposit can never be read, so that it can only be dropped.
+  public var isFinal: Bool {
+    switch self {
+    case .sealedToAnother, .malformed: true
+    case .forged, .seen, .expired, .early, .denied, .exists, .changed, .otherClass, .otherItem, .full, .itemExpired,
+      .invalid, .unreadable, .tooMany, .neverRead, .noList:
+      false
+    }
+  }
+
   /// True if the daemon itself wrote the deposit's data when the deposit was left.
   public var isAuthentic: Bool { self != .forged }
 }

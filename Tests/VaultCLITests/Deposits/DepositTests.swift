@@ -178,6 +178,21 @@ import VaultWire
     #expect(!terminal.screen.contains("vault grant"))
   }
 
+  @Test("of a deposit that nobody can read it offers only the deletion") func unreadable() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let (key, box) = (sandbox.home + "/key", sandbox.home + "/box")
+    try sandbox.must(["show-key", "-o", key])
+    try sandbox.must(["deposit", "--seal", "--key", key, "-o", box, "web"], stdin: "late")
+    try sandbox.must(["rekey", "--password-stdin"], stdin: password + "\n")
+    try sandbox.must(["deposit", "--sealed", box])
+    let number = String(try sandbox.must(["deposits"]).prefix { $0 != "\t" })
+    let terminal = try Terminal(sandbox, ["deposits"])
+    try terminal.expect("vault: deposit \(number) cannot be accepted, because nobody can read it; `vault deposits drop")
+    #expect(try terminal.wait() == 0)
+    #expect(!terminal.screen.contains("accept \(number)"))
+  }
+
   @Test("the table fits 80 columns with the longest there is, and shows a whole day")
   func table() {
     let long = String(repeating: "x", count: 200)
