@@ -93,8 +93,8 @@ struct GrantCommand: ParsableCommand {
       Output.note(
         "its unit gets it with LoadCredential=\(credential):\(Printable.text(session.vault.location.credentials))")
     }
-    if reply.confined, given.obstacle == nil {
-      Output.note("from now on, its processes have only their grants; \(Hint.vault("grants forget")) ends that")
+    if reply.confined {
+      Output.note("from now on, its processes have only their grants; \(OtherAccess.forgetting(subject)) ends that")
     }
   }
 }
@@ -134,6 +134,7 @@ struct RevokeCommand: ParsableCommand {
         let other = OtherAccess(of: grant.subject, on: grant.items, session)
         Output.note(OtherAccess.lost(grant.rights, grant.subject, grant.items, as: grant.credential, other))
       }
+      noteConfined(Set(reply.revoked.map(\.subject)), session)
     }
     if let unstored = reply.unstored {
       throw Failure(
@@ -145,6 +146,17 @@ struct RevokeCommand: ParsableCommand {
 }
 
 extension RevokeCommand {
+  /// Names the subjects without any grant left whose processes are still confined to their grants.
+  fileprivate func noteConfined(_ subjects: Set<String>, _ session: Session) {
+    guard let left = try? session.call({ vault in try vault.grants() }) else { return }
+    for subject in left.confined where subjects.contains(subject) {
+      guard !left.grants.contains(where: { $0.subject == subject }) else { continue }
+      Output.note(
+        "\(Printable.whole(subject)) has no grant left, and so no rights; \(OtherAccess.forgetting(subject)) makes it "
+          + "like your other programs")
+    }
+  }
+
   /// Adds to the failure of a revoke without a matching grant the other sources of the subject's rights on the items.
   fileprivate func explain(_ error: Failure, _ given: GivenSubject, _ session: Session) -> Failure {
     guard error.exit == .missing, let other = OtherAccess(of: given.text, on: items, session),

@@ -37,7 +37,16 @@ struct GrantsListCommand: ParsableCommand {
     transform: Times.past)
   var unused: Int64?
 
+  @Flag(help: "List the subjects whose processes have only their grants, instead of the grants.")
+  var confined = false
+
   @OptionGroup var globals: Globals
+
+  func validate() throws {
+    if confined, subject != nil || item != nil || unused != nil {
+      throw ValidationError("--confined excludes --for, --on and --unused; give it alone")
+    }
+  }
 
   private static func rights(of grant: Wire.Permission) -> String {
     let rights = grant.rights.joined(separator: ",")
@@ -55,6 +64,7 @@ struct GrantsListCommand: ParsableCommand {
     }
     if let pattern { found.grants.removeAll { (try? ItemPattern($0.items))?.overlaps(pattern) == false } }
     given?.noteProcess()
+    if confined { return try list(confined: found.confined) }
     if globals.json {
       for grant in found.grants { try Output.json(grant) }
     } else if Output.isTerminal {
@@ -92,6 +102,18 @@ struct GrantsListCommand: ParsableCommand {
 }
 
 extension GrantsListCommand {
+  /// Prints the subjects that are confined to their grants, one per line.
+  fileprivate func list(confined subjects: [String]) throws(Failure) {
+    for subject in subjects {
+      if globals.json {
+        try Output.json { $0.add("subject", subject) }
+      } else {
+        try Output.line(Printable.line(subject))
+      }
+    }
+    if subjects.isEmpty, !globals.json, Keyboard.isAttended { Output.note("no subject is confined to its grants") }
+  }
+
   /// A note on the approvals that count for the given subject and item besides the grants; nil for none, and for a
   /// caller that may not list them.
   fileprivate func approvals(for subject: String?, _ pattern: ItemPattern?, _ session: Session) -> String? {

@@ -85,6 +85,9 @@ struct OtherAccess {
     return source.grant.map { Hint.vault("revoke \(word($0.subject)) \(word($0.items))") }
   }
 
+  /// The command that ends the confinement of a subject to its grants.
+  static func forgetting(_ subject: String) -> String { Hint.vault("grants forget \(word(subject))") }
+
   /// A word for the shell, made safe for a terminal.
   private static func word(_ text: String) -> String {
     let isPlain = text.utf8.allSatisfy { byte in

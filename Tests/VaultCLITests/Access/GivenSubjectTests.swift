@@ -70,11 +70,11 @@ import VaultTesting
     let (program, link) = (Sandbox.path(of: "other-process"), sandbox.root + "/link")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: program)
     let user = "user:\(geteuid())"
-    func change(_ arguments: String..., expecting line: String) throws {
+    func change(_ arguments: String..., expecting lines: String...) throws {
       let terminal = try Terminal(sandbox, arguments)
       try terminal.expect("assword")
       terminal.type(password)
-      try terminal.expect(line)
+      for line in lines { try terminal.expect(line) }
       #expect(try terminal.wait() == 0, "\(terminal.screen)")
     }
     func outcome() throws -> String? {
@@ -96,8 +96,13 @@ import VaultTesting
     try change("revoke", "\(user),exe:\(link)", "web", expecting: "may no longer")
     #expect(try outcome() != "hunter2")
     // A program that is not installed yet: the grant is given, with a warning even where nobody watches.
-    try change("grant", "\(user),exe:\(link)-2", "web", expecting: "at present: there is no such file")
+    let forget = "`vault grants forget \(user),exe:"
+    try change("grant", "\(user),exe:\(link)-2", "web", expecting: "at present: there is no such file", forget)
     let can = try sandbox.run("can", "\(user),exe:\(link)-2", "get", "web")
     #expect(can.status == 0 && can.errors.contains("at present: there is no such file"), "\(can)")
+    // A name that was mistyped stays confined until it is forgotten.
+    try change("revoke", "\(user),exe:\(link)-2", expecting: "may no longer", "has no grant left", forget)
+    #expect(try sandbox.must(["grants", "--confined"]).contains("\(user),exe:\(link)-2\n"))
+    #expect(try sandbox.must(["grants", "--confined", "--json"]).contains(#"{"subject":"\#(user),exe:\#(link)-2"}"#))
   }
 }
