@@ -33,10 +33,15 @@ enum AccessChange {
   /// A note that lists the subjects with rights on a new item; empty if there are none.
   static func note(_ others: [Wire.Access]?) -> String {
     guard let others, !others.isEmpty else { return "" }
+    return "; \(openness(others))"
+  }
+
+  /// Says to which subjects an item is open, such as "open to user:ana (get) by grants".
+  static func openness(_ others: [Wire.Access]) -> String {
     var known: Set<String> = []
     let texts = others.filter { known.insert("\($0.subject) \($0.rights)").inserted }.map {
       "\(Printable.whole($0.subject)) (\($0.rights.map { Printable.text($0) }.joined(separator: ", ")))"
     }
-    return "; open to \(texts.joined(separator: ", ")) by grants"
+    return "open to \(texts.joined(separator: ", ")) by grants"
   }
 }

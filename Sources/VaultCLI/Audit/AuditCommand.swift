@@ -114,6 +114,9 @@ struct AuditListCommand: ParsableCommand {
   func validate() throws {
     if let last, last < 1 { throw ValidationError("--last counts from 1") }
     if follow && verify { throw ValidationError("--follow and --verify exclude each other; give one of them") }
+    if verify, options.isGiven || item != nil || action != nil || denied || last != nil {
+      throw ValidationError("--verify checks the whole log; leave out the options that select entries")
+    }
     if against != nil, !verify { throw ValidationError("--against needs --verify") }
   }
 

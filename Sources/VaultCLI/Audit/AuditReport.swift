@@ -17,8 +17,7 @@ struct AuditReport {
   mutating func add(_ entry: Wire.AuditEntry) throws(Failure) {
     count += 1
     if json { return try Output.json(entry) }
-    let outcome = entry.outcome == "ok" ? nil : Self.words(for: entry)
-    let result = [outcome, Self.count(of: entry)].compactMap { $0 }.joined(separator: " ")
+    let result = [Self.words(for: entry), Self.count(of: entry)].compactMap { $0 }.joined(separator: " ")
     let detail = Output.isTerminal && entry.action == "audit" ? entry.detail.map(Self.withLocalTimes) : entry.detail
     let item = entry.item.map(Printable.listed)
     let about = [item, detail, entry.purpose.map(Printable.said)].compactMap { $0 }.joined(separator: " ")

@@ -127,6 +127,10 @@ struct FindCommand: ParsableCommand {
 
   func validate() throws {
     if let limit, limit < 1 { throw ValidationError("--limit counts from 1") }
+    // An empty word, as of a variable that is not set, would hold for all items.
+    if predicates.contains(where: { $0.allSatisfy(\.isWhitespace) }) {
+      throw ValidationError("a predicate is empty, and every item would match; see \(Hint.vault("list"))")
+    }
   }
 
   func run() throws {

@@ -84,8 +84,8 @@ struct TrashRestoreCommand: ParsableCommand {
       try Output.json { $0.add("restored", restored) }
     } else if Keyboard.isAttended {
       Output.note("\(names.count == 1 ? Printable.quoted(names[0]) : "\(names.count) items") restored from the trash")
-      for (name, access) in open {
-        Output.note(Printable.quoted(name) + AccessChange.note(access))
+      for (name, access) in open where !access.isEmpty {
+        Output.note("\(Printable.quoted(name)) is \(AccessChange.openness(access))")
       }
     }
     noteLists(restored, session)

@@ -17,7 +17,7 @@ struct BackupAge {
   private var seconds: Int64? { isKnown ? max(0, Seconds.from(time, to: now)) : nil }
 
   /// The age as `vault status` shows it.
-  var text: String { isKnown ? StatusCommand.moment(time, now: now) : "never; \(Hint.vault("backup")) makes one" }
+  var text: String { isKnown ? StatusCommand.moment(time, now: now) : "never; \(Hint.vault("backup FILE")) makes one" }
 
   /// The verdict of `vault doctor` on the age.
   var diagnosis: Diagnosis {

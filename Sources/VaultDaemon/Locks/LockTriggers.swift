@@ -44,17 +44,19 @@ final class LockTriggers {
   var warnings: [VaultWarning] { [sleepWarning, sessionWarning].compactMap { $0 } }
 
   private var sleepWarning: VaultWarning? {
-    func warning(_ text: String, _ advice: String) -> VaultWarning { VaultWarning(.sleep, text, advice) }
-    let consequence =
-      "a suspend is noticed only when the machine resumes"
-      + (isSystem ? "" : ", and a session lock is not noticed at all")
-    guard let bus = buses.system, bus.isConnected else { return warning("no system bus", consequence) }
+    func warning(_ reason: String) -> VaultWarning {
+      VaultWarning(
+        .sleep,
+        "\(reason), so a suspend is noticed only when the machine resumes"
+          + (isSystem ? "" : ", and a session lock is not noticed at all"))
+    }
+    guard let bus = buses.system, bus.isConnected else { return warning("no system bus") }
     guard let logind, logind.isWatched else {
       let reason = logind?.doubt.map { "it is not known whether logind is on the system bus: \($0)" }
-      return warning(reason ?? "no logind on the system bus", consequence)
+      return warning(reason ?? "no logind on the system bus")
     }
     return logind.inhibitorProblem.map {
-      warning("logind does not wait for the keys to be wiped before the machine sleeps", $0)
+      VaultWarning(.sleep, "logind does not wait for the keys to be wiped before the machine sleeps", $0)
     }
   }
 

@@ -49,7 +49,9 @@ struct WiFiNetwork {
       // IEEE 802.11, annex J.4: a passphrase of 8 to 63 ASCII characters, or the 256-bit key itself in hexadecimal.
       let isPhrase = (8...63).contains(count) && passphrase.allBytes(isPrintable)
       guard isPhrase || (count == 64 && passphrase.allBytes(isHexadecimal)) else {
-        throw ValueError(reason: "a WPA passphrase has 8 to 63 printable ASCII characters, or 64 hexadecimal digits")
+        let open = count == 0 ? "; an open network has the attribute security=nopass" : ""
+        throw ValueError(
+          reason: "a WPA passphrase has 8 to 63 printable ASCII characters, or 64 hexadecimal digits\(open)")
       }
     case .wpa3, .sae:
       guard (1...128).contains(count), !passphrase.hasControl, passphrase.isUTF8 else {

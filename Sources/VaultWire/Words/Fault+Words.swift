@@ -97,7 +97,9 @@ extension Fault {
     case .authenticationFailed(let method, let wait): .authenticationFailed(method, wait)
     case .backingOff(_, let wait): FaultWords("too soon after the last attempt", FaultWords.again(in: wait))
     case .mistypedRecoveryCode:
-      FaultWords("the recovery code is mistyped: its checksum does not match", "check it and type it again")
+      FaultWords(
+        "the recovery code is mistyped: it is not complete, or its checksum does not match",
+        "check it and type it again")
     case .methodUnavailable(let method, let reason, let advice):
       // If the daemon gave advice, that is enough. The status lists the vault's methods only, which say nothing about
       // the methods of a backup.

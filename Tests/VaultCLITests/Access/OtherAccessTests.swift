@@ -52,12 +52,17 @@ import VaultTesting
         "Revoke": [words.contains("none") ? none : revoked],
         "Deny": [#"{"parameters":{"subject":"user:svc","name":"db/a"}}"#],
         "Grant": [#"{"parameters":{"confined":false}}"#], "Grants": [#"{"parameters":{"grants":[]}}"#],
+        "Undelete": [#"{"parameters":{"open_to":[{"subject":"user:svc","rights":["get"]}]}}"#],
         "Rights": [rights], "Can": [can], "Requests": [denied, #"{"parameters":{"requests":[]}}"#],
       ])
     defer { daemon.close() }
     let terminal = try Terminal(sandbox, words.filter { $0 != "none" } + ["--socket", daemon.socket])
     #expect(try terminal.wait() == status, "\(terminal.screen)")
     return terminal.screen
+  }
+
+  @Test("an item that is restored is said to be open to those whom grants name") func restored() throws {
+    #expect(try screen("trash", "restore", "db/a").contains("vault: `db/a` is open to user:svc (get) by grants\r\n"))
   }
 
   @Test("revoke does not say that a subject may no longer do what something else gives it") func revoke() throws {

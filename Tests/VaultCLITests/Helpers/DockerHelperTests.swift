@@ -52,7 +52,6 @@ import VaultTesting
       ("get", "none", "credentials not found in native keychain"),
       ("get", "old", "credentials not found in native keychain"),
       ("get", "", "no credentials server URL"), ("get", " \n", "no credentials server URL"),
-      ("get", "nobody", "no credentials username"),
       ("erase", "none", "credentials not found in native keychain"), ("erase", "", "no credentials server URL"),
       ("store", #"{"ServerURL":"","Username":"a","Secret":"s"}"#, "no credentials server URL"),
       ("store", #"{"ServerURL":"nobody","Username":"a"}"#, "no credentials secret"),
@@ -66,6 +65,10 @@ import VaultTesting
       let outcome = try docker(stand, action, stdin)
       #expect(outcome.status == 1 && outcome.output == said + "\n" && outcome.errors.isEmpty, "\(action): \(outcome)")
     }
+    // Standard error is for the person who set the item.
+    let nobody = try docker(stand, "get", "nobody")
+    #expect(nobody.status == 1 && nobody.output == "no credentials username\n", "\(nobody)")
+    #expect(nobody.errors.contains("`vault set docker/nobody --update --keep-value --attr username=USER`"), "\(nobody)")
     #expect(try stand.run("docker-credential-vault", []).output.hasPrefix("Usage: docker-credential-vault <store|"))
     #expect(try docker(stand, "list").output == #"{"nobody":""}"# + "\n")
     // A `store` without a secret has not replaced the item.

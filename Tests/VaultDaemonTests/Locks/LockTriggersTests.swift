@@ -221,7 +221,7 @@ import VaultTesting
     stand.system.stop()
     try stand.wait("the buses' end") { try stand.locksOn().isEmpty }
     let warnings = try stand.warnings()
-    #expect(warnings.contains { $0.hasPrefix("no system bus; ") })
+    #expect(warnings.contains { $0.hasPrefix("no system bus, so a suspend") })
     #expect(warnings.contains { $0.hasPrefix("no session bus; ") })
     #expect(try stand.served() == allServed)
 
@@ -251,7 +251,7 @@ import VaultTesting
     let stand = try LockStand()
     if withBus { stand.system.stop() } else { stand.logind.stop() }
     try stand.wait("logind's end") { try !stand.locksOn().contains("sleep") }
-    let gone = withBus ? "no system bus; " : "no logind on the system bus; "
+    let gone = withBus ? "no system bus, so" : "no logind on the system bus, so"
     #expect(try stand.warnings().contains { $0.hasPrefix(gone) })
     // The session is locked before the daemon looks. Without the bus, the daemon does not even get the signal about the
     // lock.
@@ -271,7 +271,7 @@ import VaultTesting
     let status = try sandbox.client().call("Status")
     let warnings = try sandbox.warnings()
     #expect(status.parameters["locks_on"] as? [String] == [])
-    #expect(warnings.contains { $0.hasPrefix("no system bus; a suspend is noticed only when the machine resumes") })
+    #expect(warnings.contains { $0.hasPrefix("no system bus, so a suspend is noticed only when the machine resumes") })
     #expect(warnings.contains("no session bus; let your screen locker run `vault lock`"))
   }
 

@@ -58,7 +58,12 @@ enum DockerHelper: CredentialHelper {
     guard let entry = try items.first(of: names, { name throws(Failure) in try items.entry(name) }) else {
       throw notFound
     }
-    guard let user = entry.item.attributes[username], !user.isEmpty else { throw noUsername }
+    guard let user = entry.item.attributes[username], !user.isEmpty else {
+      // Docker shows its own words; these are for the person who set the item.
+      let set = Hint.vault("set \(Printable.line(entry.item.name)) --update --keep-value --attr \(username)=USER")
+      Output.note("\(Printable.quoted(entry.item.name)) has no attribute \(username); \(set) adds it")
+      throw noUsername
+    }
     try Output.json { object throws(Failure) in
       object.add("ServerURL", server)
       object.add("Username", user)

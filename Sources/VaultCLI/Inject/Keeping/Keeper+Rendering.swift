@@ -77,7 +77,7 @@ extension Keeper {
     if !(outcome?.isHeld ?? false) { base = next }
     (isDue, retry) = (false, nil)
     pause.reset()
-    report.solved()
+    report.solved(isUnchanged: outcome?.isRight ?? false)
     switch outcome {
     case nil: stays(next)
     case .right?: noteKept(next, isWritten: false)

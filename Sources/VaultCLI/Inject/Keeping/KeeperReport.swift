@@ -34,7 +34,13 @@ final class KeeperReport {
       Sentence.joined(failure.event, advice) + "; \(Printable.text(output)) \(state) for now", .none)
   }
 
-  func solved() { problem = nil }
+  /// Notes that an attempt succeeded after a problem.
+  ///
+  /// - Parameter isUnchanged: true if the output is as it should be without a write, which no other message reports.
+  func solved(isUnchanged: Bool) {
+    if problem != nil, isUnchanged { Output.note("\(Printable.text(output)) is as it should be again", .none) }
+    problem = nil
+  }
 
   func wrote(_ versions: [ItemName: Int]) {
     if json {

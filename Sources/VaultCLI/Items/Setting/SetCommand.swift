@@ -124,7 +124,10 @@ struct SetCommand: SecretTaking {
     try Attribute.checkOnce(attributes)
     guard name != nil else { throw ValidationError("Missing expected argument '<name>'") }
     let sources = [file != nil, generator.generate != nil, keepValue].filter { $0 }.count
-    if sources > 1 { throw ValidationError("--file, --generate and --keep-value exclude each other; give one of them") }
+    if sources > 1 {
+      let all = (exact ? "--exact, " : "") + "--file, --generate and --keep-value"
+      throw ValidationError("\(all) exclude each other; give one of them")
+    }
     if generator.generate == nil && (generator.options.length != nil || generator.options.noSymbols) {
       throw ValidationError("--length and --no-symbols are for --generate; give --generate too")
     }

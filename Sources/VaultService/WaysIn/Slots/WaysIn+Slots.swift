@@ -223,7 +223,9 @@ extension WaysIn {
     guard slots.contains(where: { $0.id == id && $0.kind == .password }), !left.contains(.password) else { return nil }
     let kinds = SlotKind.allCases.filter { left.contains($0) }
     let ways =
-      kinds.filter { $0.facts.secret != .presenceKey }.map { "the \($0.facts.secretName)" }
+      kinds.filter { $0.facts.secret != .presenceKey }.map { kind in
+        "the \(kind.facts.secretName)\(left.count { $0 == kind } > 1 ? "s" : "")"
+      }
       + kinds.filter { $0.facts.secret == .presenceKey }.map { "a \($0.name) slot" }
     return "after that no password opens the vault, only \(ways.joined(separator: " or "))"
   }

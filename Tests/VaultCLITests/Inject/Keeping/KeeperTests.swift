@@ -118,6 +118,18 @@ import VaultTesting
     try end(terminal)
   }
 
+  @Test("after a problem it says that the file is right, also if it has not changed") func solved() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try begin(sandbox)
+    try terminal.expect("wrote")
+    try sandbox.must(["rm", "pin"])
+    try terminal.expect("out stays as it is for now")
+    try sandbox.must(["trash", "restore", "pin"])
+    try terminal.expect("out is as it should be again")
+    try end(terminal)
+  }
+
   @Test("a file that a program has written back is reported with lines and without values, and stays") func reports()
     throws
   {

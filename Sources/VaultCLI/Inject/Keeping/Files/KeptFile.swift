@@ -17,6 +17,8 @@ struct KeptFile {
     /// The file was not written, because another program's text is there.
     case held(PresentFile)
 
+    var isRight: Bool { if case .right = self { true } else { false } }
+
     var isHeld: Bool {
       switch self {
       case .right, .written: false

@@ -27,7 +27,7 @@ extension VarlinkDoor {
       // The texts are compared by their bytes, as the store does.
       var known: Set<[UInt8]> = []
       let left = try Self.limit(call.limit)
-      try items.begin(search: "attributes \(call.key ?? "")", for: connection.caller)
+      try items.begin(search: call.key.map { "attributes \($0)" } ?? "attributes", for: connection.caller)
       tell(left, connection) { (end: Int64, caller: VaultService.Caller) throws(Refusal) in
         let (texts, next) = try self.items.attributes(call.key, after: after, until: end, for: caller)
         after = next
