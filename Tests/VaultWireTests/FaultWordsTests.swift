@@ -82,7 +82,8 @@ import VaultWire
     NotOnTheseTerms: `a` makes no such token: too long; ask for less, or change the item's attributes [too long]
     InvalidQuery: invalid query at byte 7: what; see `vault help find` [what]
     AuthenticationFailed: wrong password; try again in 1 s [the secret was not accepted]
-    MistypedRecoveryCode: the recovery code is mistyped: it is not complete, or its checksum does not match; check it and type it again
+    MistypedRecoveryCode: the recovery code is mistyped: it is not complete, or its checksum does not match; \
+    check it and type it again
     BackingOff: too soon after the last attempt; try again in 60 s
     MethodUnavailable: `password` cannot be used: none; do [none]
     Rekeying: the vault is being given a new key, and until that is done, no way in can be changed and no backup is \

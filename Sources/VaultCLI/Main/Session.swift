@@ -123,8 +123,8 @@ final class Session {
   }
 
   /// Explains that the vault is served elsewhere, if `error` says that no daemon listens here, that none can, or that
-  /// another one has the store; nil if no process has the lock of the store, or none can be seen. A named socket may stand for a vault
-  /// elsewhere, so nothing is known of that vault's lock.
+  /// another one has the store; nil if no process has the lock of the store, or none can be seen. A named socket may
+  /// stand for a vault elsewhere, so nothing is known of that vault's lock.
   func elsewhere(_ error: ClientError) -> Failure? {
     switch error {
     case .noDaemon, .impossibleSocket: break
