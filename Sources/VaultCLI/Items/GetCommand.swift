@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import VaultModel
 
 struct GetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
