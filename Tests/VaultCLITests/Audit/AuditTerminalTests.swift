@@ -44,6 +44,7 @@ import VaultWire
     #expect(try terminal.wait() == 0)
     #expect(terminal.screen.contains("×2 waits") && !terminal.screen.contains("×1"), "\(terminal.screen)")
     #expect(terminal.screen.split(separator: "waits").count == 3, "\(terminal.screen)")
+    #expect(terminal.screen.contains("  ok waits\r\n"), "an outcome is never left out: \(terminal.screen)")
   }
 
   @Test("a person reads what was wrong, and a program reads the outcome's name")
