@@ -56,7 +56,7 @@ struct ClosedSocketTests {
     let trace = sandbox.root + "/trace"
     let terminal = try Terminal(
       sandbox,
-      ["-f", "-qq", "-e", "trace=connect,openat", "-o", trace, "/usr/bin/setpriv"] + Self.words(sandbox, arguments),
+      ["-f", "-qq", "-e", "trace=connect", "-o", trace, "/usr/bin/setpriv"] + Self.words(sandbox, arguments),
       program: "/usr/bin/strace")
     try terminal.expect(first)
     func refusals() throws -> Int {
