@@ -98,6 +98,7 @@ static inline gcry_error_t vault_rsa_signature(gcry_sexp_t *out, const void *s, 
     return gcry_sexp_build(out, NULL, "(sig-val(rsa(s%b)))", count, s);
 }
 
+/* The parameters of a new RSA key. */
 static inline gcry_error_t vault_rsa_order(gcry_sexp_t *out, int bits) {
     return gcry_sexp_build(out, NULL, "(genkey(rsa(nbits %d)(rsa-use-e 5:65537)))", bits);
 }

@@ -107,7 +107,7 @@ int pipe2(int fds[2], int flags);
 int accept4(int socket, struct sockaddr *address, socklen_t *size, int flags);
 ssize_t splice(int from, off_t *from_place, int to, off_t *to_place, size_t size, unsigned int flags);
 
-/* Also hidden. The first closes every descriptor from `from` on in the child. */
+/* Also hidden. The first makes the child close every descriptor from the number `from` on. */
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 
@@ -292,10 +292,10 @@ static inline int vault_rename_new(int folder, const char *from, const char *to)
     return (int)syscall(SYS_renameat2, folder, from, folder, to, 1u /* RENAME_NOREPLACE */);
 }
 
-/* Returns 1 if a program has the file open for writing, because the kernel then grants no read lease (fcntl(2)), and -1
-   if the kernel does not tell, as for another user's file. On a file system without leases, a file counts as one
-   without writers. The lease is released at once; a program that breaks the lease before then causes SIGURG, which is
-   ignored by default. */
+/* Returns 1 if a program has the file open for writing, 0 if none has, and -1 if the kernel does not tell, as for
+   another user's file. The kernel grants no read lease (fcntl(2)) on a file that is open for writing. On a file system
+   without leases, a file counts as one without writers. The lease is released at once; a program that breaks the lease
+   before then causes SIGURG, which is ignored by default. */
 static inline int vault_has_writer(int fd) {
     if (fcntl(fd, 10 /* F_SETSIG */, SIGURG) != 0) return -1;
     if (fcntl(fd, 1024 /* F_SETLEASE */, F_RDLCK) != 0)

@@ -41,8 +41,8 @@ public enum NewKey {
   }
 
   private static func rsa(_ bits: Int) throws(SigningError) -> PrivateKey {
-    let order = try unsafe Expression { out in unsafe vault_rsa_order(out, Int32(bits)) }
-    let pair = try unsafe Expression { out in unsafe gcry_pk_genkey(out, order.handle) }
+    let parameters = try unsafe Expression { out in unsafe vault_rsa_order(out, Int32(bits)) }
+    let pair = try unsafe Expression { out in unsafe gcry_pk_genkey(out, parameters.handle) }
     // `pair` has a list for each half of the key. Both lists have n and e; only the private one has d, p, q and u.
     // libgcrypt's u is the inverse of its first prime modulo its second, so p and q are exchanged.
     let key = RSASecret(

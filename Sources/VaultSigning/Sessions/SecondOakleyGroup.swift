@@ -53,7 +53,7 @@ struct SecondOakleyGroup: ~Copyable {
   }
 
   /// Reads a peer's public key, big-endian digits with any number of leading zeros. Nil unless the key lies from 2 to
-  /// the prime minus 2: with any other, everybody knows the shared secret (NIST SP 800-56A revision 3, section
+  /// the prime minus 2: with any other key, anybody can tell the shared secret (NIST SP 800-56A revision 3, section
   /// 5.6.2.3.1).
   func peer(_ digits: RawSpan) throws(SigningError) -> Number? {
     let start = digits.byteOffsets.first { digits.byte($0) != 0 } ?? digits.byteCount

@@ -35,13 +35,13 @@ public struct SecretSession: ~Copyable, Sendable {
   /// Opens a session in which secrets travel as they are.
   public static func plain() -> SecretSession { SecretSession(.plain, publicKey: [], key: nil) }
 
-  /// Opens a session with a new key, on which the client agrees.
+  /// Opens a session with a new key, agreed on with the client.
   ///
   /// The private exponent and the shared secret lie in libgcrypt's secure memory and in ``SecureBytes``, and are wiped
   /// before this call returns. The call takes about a millisecond.
   ///
   /// - Parameter peerKey: the client's public key, a big-endian number. Leading zeros are allowed, even a 129th byte:
-  ///   Java's clients send one before every second key.
+  ///   Java's clients send such a byte before half of all keys, those whose first bit is set.
   /// - Throws: ``SecretSessionError/publicKey`` unless the key lies from 2 to the prime minus 2.
   public static func agree(with peerKey: RawSpan) throws(SecretSessionError) -> SecretSession {
     defer { Stack.wipe() }
@@ -100,7 +100,7 @@ public struct SecretSession: ~Copyable, Sendable {
     return parameters
   }
 
-  /// The same with given parameters, for tests and fuzz targets.
+  /// Writes the encoded form of `secret` with given parameters, for tests and fuzz targets.
   func encode(
     _ secret: RawSpan, parameters: [UInt8], into room: inout MutableRawSpan
   ) throws(SecretSessionError) {

@@ -27,8 +27,8 @@ extension RevocationList {
     var subjects: [Subject] = []
     for (index, entry) in object.elements(of: entries).enumerated() {
       guard object.kind(entry) == .object else { throw Self.entry(index, "is not an object") }
-      // Lists that people write have no ages. In a list from an earlier version, a positive age is the age that an
-      // access class had to reach; that class is unknown, so the age counts as none.
+      // Lists that people write have no ages. A positive age comes from an earlier version of the program: it is an age
+      // that an access class has to reach. The list does not say which class, so such an age counts as no age.
       let stated = object.whole("age", of: entry)
       let age = stated.flatMap { $0 > 0 ? nil : $0 }
       let count = object.memberCount(of: entry) - (stated == nil ? 0 : 1)
@@ -133,7 +133,7 @@ extension Array {
 private struct TextPart: Comparable {
   static let size = 32
 
-  /// The bytes as numbers, which are in the order of bytes; missing ones count as zero.
+  /// The bytes as big-endian numbers, which compare as the bytes do; missing bytes count as zero.
   private var bytes: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
   /// The number of bytes; more than ``size`` if further ones follow.
   private var count = 0

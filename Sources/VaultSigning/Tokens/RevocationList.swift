@@ -117,8 +117,8 @@ public struct RevocationList: Sendable {
   }
 
   /// Checks a text given as a subject of tokens on these terms. A question mark is refused if the item's `sub` is a
-  /// pattern, in which it stands for any character: the text may be part of such a pattern. On other terms it stands
-  /// for itself.
+  /// pattern, in which a question mark stands for any character but `/`: the text may be a part of that pattern. On
+  /// other terms, a question mark stands for itself.
   public static func check(subject: String, on terms: TokenTerms) throws(RevocationProblem) {
     guard !terms.hasSubjectPattern || !subject.utf8.contains(UInt8(ascii: "?")) else {
       throw RevocationProblem(

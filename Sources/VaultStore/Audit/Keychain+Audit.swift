@@ -44,7 +44,7 @@ extension Keychain {
     }
   }
 
-  /// The most entries whose repetitions may be counted at a time, and so added to the end of a chain.
+  /// The most entries whose repetitions may be counted at a time. The counts may all be added to the end of a chain.
   public static let mostAuditRepeats = 1 << 14
 
   /// Seals the content of a block for ``writeAudit(anchored:usage:isSynced:)``, and empties the block.

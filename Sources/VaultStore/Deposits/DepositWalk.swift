@@ -35,8 +35,8 @@ struct DepositWalk {
     return isOver
   }
 
-  /// Counts the insertion or removal of a row, if the walk has passed its place. A row behind that place is yet to be
-  /// met.
+  /// Counts the insertion or removal of a row, if the walk has passed the row's place. Otherwise the walk has yet to
+  /// meet the row.
   ///
   /// - Parameter mark: the mark of a row that counts in the hash; nil for a waiting one.
   /// - Returns: the facts that were overwritten; nil for a row that is yet to be met.
@@ -88,7 +88,8 @@ extension Keychain {
   /// After an error, the next step begins anew.
   func checkDeposits(records: Int) throws(VaultError) -> Bool {
     if bound.depositTable?.isVerified == true { return true }
-    // If a transaction fails, rows that a step within it has met are gone, and rows that it has missed are there again.
+    // If the open transaction fails, rows that this step meets are gone, and rows that it misses are back. The table is
+    // then forgotten (``undoDeposits()``).
     if !changes.deposits.isEmpty { changes.depositChanges = nil }
     var walk = bound.depositWalk.take() ?? DepositWalk()
     guard try walk.step(self, records: records) else {

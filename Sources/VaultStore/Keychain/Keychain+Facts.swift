@@ -8,8 +8,8 @@ import VaultModel
 // Each class determines only its own items. A time that somebody forged under the key of `always`, which the boot key
 // gives, does not decide when an item of another class expires.
 extension Keychain {
-  /// The number of items of all classes, without those in the trash, in every state of the keychain. Until the keys are
-  /// in memory, the number is not authenticated.
+  /// The number of items of all classes, without those in the trash. It can be read in every state of the keychain, but
+  /// is not authenticated until the keys are in memory.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when a class record cannot be read.
   public func itemCount() throws(VaultError) -> Int {

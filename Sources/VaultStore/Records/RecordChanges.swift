@@ -66,7 +66,7 @@ struct RecordChanges {
   var deposits: Set<Int64> = []
   /// The changes to the known content of the table of deposits, in order; nil if they cannot be undone in memory.
   var depositChanges: [DepositChange]? = []
-  /// The highest deposit number that counted as given before the transaction gave a number; nil if it gave none.
+  /// The highest deposit number that counted as given before this transaction; nil if the transaction gave no number.
   var lastDeposit: Int64?
   /// The items that were put into the trash, while searches there are under way.
   var deletions: [TrashSearch.NamedDeletion] = []

@@ -42,7 +42,7 @@ extension Database {
   /// A number of rows that no vault exceeds, so that rows that somebody inserts cannot make a walk endless.
   static let mostDepositRows = Keychain.mostDeposits * 2 + Keychain.mostSeen * 2
 
-  /// Walks the rows behind `place`, until `body` returns false. `place` moves along.
+  /// Walks the rows after `place`, until `body` returns false. `place` moves along.
   ///
   /// - Parameter body: gets each row, or the error in reading it. An error means that this one row is not ours, and
   ///   says nothing about the others.
@@ -71,8 +71,8 @@ extension Database {
     /// The number of records that the row counts as, as in ``WalkedHead/weight``.
     var weight: Int { statement.weight }
 
-    /// The row, if it counts in the hash over deposits; nil if it waits, whatever its shape is: the unlock that meets
-    /// it keeps it aside.
+    /// The row, if it counts in the hash over deposits; nil for any waiting row, even a malformed one, which the next
+    /// unlock keeps aside.
     ///
     /// - Throws: ``VaultError/corrupt(_:)`` when the row is not ours.
     func counted() throws(VaultError) -> DepositRow? {
@@ -89,7 +89,7 @@ extension Database {
     func waitingSize() throws(VaultError) -> Int? { try Database.waitingSize(statement) }
   }
 
-  /// Walks the rows behind `place`, until `body` returns false. `place` moves along.
+  /// Walks the rows after `place`, until `body` returns false. `place` moves along.
   ///
   /// - Parameter isOutline: true to read the outlines alone, without the obstacles of rows that are kept aside.
   /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` as ``eachDeposit(from:_:)`` does.

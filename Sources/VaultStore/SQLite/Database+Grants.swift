@@ -19,7 +19,7 @@ extension Database {
   /// The longest record in bytes, with room for what later versions of the program add.
   static let longestGrant = 16 << 10
 
-  /// Walks the rows behind `place`, until `body` returns false. `place` moves along.
+  /// Walks the rows after `place`, until `body` returns false. `place` moves along.
   ///
   /// - Parameter body: gets each row, or the error in reading it, such as a row of no known class. An error is about
   ///   that row alone.

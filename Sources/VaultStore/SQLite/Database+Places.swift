@@ -41,7 +41,7 @@ extension Database {
     /// True when a row of that number lies in the part that the walk has passed.
     func hasPassed(_ number: Int64) -> Bool { self.number.map { number <= $0 } ?? false }
 
-    /// The lowest number of a row behind the place; nil if there can be none.
+    /// The lowest number of a row after the place; nil if there can be none.
     var next: Int64? { number.map { $0 < .max ? $0 + 1 : nil } ?? .min }
 
     /// Moves on to a row.

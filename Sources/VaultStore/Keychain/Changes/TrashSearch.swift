@@ -1,7 +1,7 @@
 import VaultCore
 public import VaultModel
 
-/// A search for the item of one name that was deleted last, made in steps. Any number of items in the trash may have
+/// A search for the most recently deleted item of one name, made in steps. Any number of items in the trash may have
 /// had that name, and only an opened head tells when its item was deleted.
 ///
 /// Between the steps, the keychain tells the search of each item of that name that goes into the trash. So nobody who
@@ -16,7 +16,7 @@ public final class TrashSearch {
     let trashed: Trashed
   }
 
-  /// A deletion, with the tag in the trash of the item's name.
+  /// A deletion, with the tag that the item's name has in the trash.
   struct NamedDeletion {
     let tag: Tag
     let accessible: AccessClass
@@ -79,7 +79,7 @@ struct TrashSearches {
 }
 
 extension Keychain {
-  /// Continues a search for the item of this name that was deleted last; true at its end, as long as that item stays in
+  /// Continues a search for the most recently deleted item of this name; true at its end, as long as that item stays in
   /// the trash.
   ///
   /// A step opens at most ``TrashSearch/mostItems`` items, and fewer if these have many attributes.
@@ -89,7 +89,7 @@ extension Keychain {
     try noticing { () throws(VaultError) in try step(name, search) }
   }
 
-  /// The item of this name that was deleted last; nil for none. A search that is not at its end continues to the end.
+  /// The most recently deleted item of this name; nil for none. A search that is not at its end continues to the end.
   func findTrashed(
     _ name: ItemName, _ search: TrashSearch, marking: Bool = false
   ) throws(VaultError) -> FoundItem? {

@@ -237,7 +237,7 @@ extension Keychain {
 
   // MARK: Keys
 
-  /// True when the integrity key of a class, which keys its hashes, is in memory.
+  /// True when the integrity key of a class, under which its hashes are computed, is in memory.
   func holdsIntegrityKey(_ accessible: AccessClass) -> Bool { withKeys(accessible) { $0.integrity != nil } }
 
   /// Lends the integrity key of a class.

@@ -38,7 +38,7 @@ extension Keychain {
         guard left > 0 else { return false }
         left -= 1
         bound.places.last = number
-        // A row that cannot be read does not exist for a reader of the log.
+        // For a reader of the audit log, whom this map serves, an item whose row cannot be read does not exist.
         if case .success(let row) = found { bound.places.rows[row.columns.item.words.0] = number }
         return true
       }

@@ -17,7 +17,7 @@
 struct LogEnd {
   /// A disk writes at least this many bytes at once.
   private static let sector = 512
-  /// A log begins anew less often than this, as long as a frame from an earlier use is left in it.
+  /// A bound on the number of times that a log begins anew while a frame from an earlier use is left in it.
   private static let mostUses: UInt32 = 1 << 20
 
   private let log: LogFrames

@@ -15,7 +15,7 @@ struct WriteAheadLog {
   /// Linux's SEEK_DATA (lseek(2)), which glibc declares only for GNU sources.
   private static let seekData: Int32 = 3
 
-  /// The most holes of a log: as many as a transaction of 8 GiB can have, and read within seconds.
+  /// The most holes of a log: a number that a transaction of 8 GiB can have, and that takes only seconds to read.
   private static let mostHoles = 1_000_000
 
   /// The pages that the committed part of the log holds.

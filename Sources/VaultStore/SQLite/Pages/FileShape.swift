@@ -29,8 +29,8 @@ struct FileShape {
   /// The most pages and frames that one commit examines: a few milliseconds of work.
   static let mostAtOnce = 2000
   /// The size of the log in bytes, beside a store of `pages` pages, above which every commit takes part in a check. The
-  /// longer the log, the more pages each commit examines: a log that crashes have made this long must not become much
-  /// longer with the next crash.
+  /// longer the log, the more pages each commit examines: once crashes have made a log this long, the next crash must
+  /// not make it much longer.
   static func longLog(pages: Int) -> Int { 2 * room + pages * DatabaseHeader.pageSize }
 
   private var stage = Stage.log
