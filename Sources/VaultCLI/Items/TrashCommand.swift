@@ -50,8 +50,9 @@ struct TrashRestoreCommand: ParsableCommand {
     commandName: "restore",
     abstract: "Restore deleted items as they were.",
     discussion: """
-      If several items have one name, the last deleted one is restored; an earlier one can be restored when that one \
-      has another name. A name with a slash at its end is a folder, and stands for all of its items in the trash.
+      If several items have the same name, the last deleted item is restored; an earlier item can be restored when \
+      that item has another name. A name with a slash at its end is a folder, and stands for all of its items in the \
+      trash.
       """)
 
   @Argument(

@@ -49,7 +49,7 @@ struct TokenIssueCommand: ParsableCommand {
   var claims: [Attribute] = []
 
   @Option(
-    help: ArgumentHelp("Add such claims from a JSON object, instead of --claim.", valueName: "json"))
+    help: ArgumentHelp("Add claims from a JSON object, instead of --claim.", valueName: "json"))
   var claimsJSON: String?
 
   @Flag(
@@ -150,8 +150,8 @@ struct TokenRevokeCommand: ParsableCommand {
     abstract: "Revoke tokens.",
     discussion: """
       Revokes one token by its number (its claim `jti`), or all tokens that were made for a subject so far; the \
-      command then waits until the present second is over, because tokens made within it do not count. The list is the \
-      item NAME.revoked, a note in JSON for programs that check tokens elsewhere; `vault watch NAME.revoked` tells \
+      command then waits until the present second is over, because tokens made within it are revoked, too. The list is \
+      the item NAME.revoked, a note in JSON for programs that check tokens elsewhere; `vault watch NAME.revoked` tells \
       them of changes, and `vault receipts NAME.revoked` prints which of them have it.
       """)
 

@@ -27,7 +27,7 @@ struct SetCommand: SecretTaking {
     help: ArgumentHelp(
       """
       The purpose of the key in the value: \(KeyUse.allCases.map(\.name).joined(separator: ", ")). The key is used \
-      for that alone, and its use never changes.
+      only for that purpose, and its use never changes.
       """, valueName: "use"),
     completion: .list(KeyUse.allCases.map(\.name)), transform: Words.use)
   var use: String?
