@@ -76,6 +76,25 @@ import VaultModel
     #expect(try walk("iot/", in: keychain) { _ in .refuse }.names == [])
   }
 
+  @Test("a walk that goes on in another area finds all there, and tells of no folder a second time")
+  func areas() throws {
+    let (_, keychain) = try filled()
+    // The later areas lie in earlier rows, and the last two in a folder that was told of already.
+    let areas: [SearchArea] = [
+      .name(try name("iot/hub")), .folder("iot/shed"), .name(try name("iot/house/lamp")),
+      .name(try name("iot/house/door")), .folder("iot/house"),
+    ]
+    let walk = ChildWalk(prefix: "iot/")
+    var names: [String] = []
+    for area in areas {
+      walk.restart()
+      let (more, isOver) = try keychain.children(walk, in: area, now: 2000, if: { _ in .allow }, isTimeUp: { false })
+      #expect(isOver)
+      names += more
+    }
+    #expect(names == ["iot/hub", "iot/shed/", "iot/house/"])
+  }
+
   @Test("without the keys there are none, and with those of some classes their names alone") func keys() throws {
     let (fixture, keychain) = try filled()
     try keychain.close()
