@@ -179,6 +179,27 @@ import VaultModel
     #expect(try keychain.verify().isOK)
   }
 
+  @Test("are as old after the clock was set back as by the newest time that the vault knows") func setBack() throws {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try fixture.unlocked()
+    let key = DepositKey(vault: keychain.identity, publicKey: try #require(keychain.publicKey))
+    let newest = 5000 + Keychain.depositAge
+    let box = try LeftValue("boxed", time: 4999).box(for: key)
+    keychain.lock(hidingNames: false)
+    for (name, time) in [("late", 4999), ("last", 5000), ("first", newest + 86_400), ("early", newest + 86_401)] {
+      try keychain.leave(LeftValue(name, time: time))
+    }
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    try keychain.put("daily", now: newest)
+    // By the clock, the old ones are young, and the young ones lie in the future.
+    #expect(try keychain.takeInAll(now: 4999).map(Self.obstacle) == [.expired, nil, nil, .early])
+    #expect(try Self.obstacle(keychain.takeIn(LeftValue("late", time: 4999), now: 4999)) == .expired)
+    #expect(try keychain.takeIn(LeftValue("new", time: newest), now: 4999) == .stored(version: 1))
+    // The deposit is young enough, and the box in it is not.
+    #expect(try Self.obstacle(keychain.handIn(box, now: 5000)) == .expired)
+    #expect(try keychain.verify().isOK)
+  }
+
   @Test("are remembered for as long as ever from the repair of a clock that ran ahead day by day") func repaired()
     throws
   {
