@@ -96,6 +96,17 @@ import VaultModel
     _ = try stand.number("b", RequestStand.caller(991))
   }
 
+  @Test("may be as many at once as ever after a silence of whatever length, and no more") func silence() throws {
+    var rates = RequestRates()
+    let subject = try Subject([.unit("pump.service")])
+    let interval = RequestRates.interval
+    var taken: [Int] = []
+    for now in [5, 5 + interval - 1, 5 + interval, 5 + 3 * interval, 5 + 1000 * interval, 4 + 1001 * interval] {
+      taken.append((0..<100).filter { _ in rates.take(subject, isStranger: false, now: now) }.count)
+    }
+    #expect(taken == [Requests.mostOfOne, 0, 1, 2, Requests.mostOfOne, 0])
+  }
+
   @Test("of all are bounded, at the cost of who has most") func bound() throws {
     let stand = try RequestStand()
     let few = try stand.number("a", RequestStand.caller(1))
