@@ -45,4 +45,29 @@ import VaultSigning
       try? timers.syncShutdownGracefully()
     }
   }
+
+  @Test("end each at its own time where nobody asks for them, and one that is added again at its new one")
+  func several() throws {
+    let stand = try ConnectionStand.unlocked("idle = off")
+    defer { stand.close() }
+    try stand.on { client in
+      let timers = EmbeddedEventLoop()
+      let keys = SessionKeys<KeyConstraints>(client.vault, VaultService.Timer(on: timers))
+      let again = try NewKey.key(.ed25519)
+      try keys.add(again, comment: "again", KeyConstraints(), lifetime: 10)
+      try keys.add(NewKey.key(.ed25519), comment: "long", KeyConstraints(), lifetime: 30)
+      try keys.add(NewKey.key(.ed25519), comment: "short", KeyConstraints(), lifetime: 20)
+      try keys.add(again, comment: "once more", KeyConstraints(), lifetime: nil)
+      var told = 0
+      keys.someAreGone = { told += 1 }
+      // The seconds that pass, and how often somebody was told by then.
+      for (seconds, times) in [(10, 0), (9, 0), (1, 1), (9, 1), (1, 2), (1000, 2)] as [(Int64, Int)] {
+        client.pass(.seconds(seconds))
+        timers.advanceTime(by: .seconds(seconds))
+        #expect(told == times)
+      }
+      #expect(keys.all.map(\.comment) == ["once more"])
+      try? timers.syncShutdownGracefully()
+    }
+  }
 }
