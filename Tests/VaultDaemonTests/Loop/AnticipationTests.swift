@@ -40,6 +40,20 @@ import VaultTesting
     #expect(looks(&anticipation, after: (1 << 16) + 2, from: 4_000_000))
   }
 
+  @Test("a request that comes late, and a look in vain, make the daemon count from the beginning") func anew() {
+    var late = Anticipation()
+    #expect(!looks(&late, after: 15, from: 1_000_000))
+    // This one comes 100 microseconds after the last answer.
+    #expect(!looks(&late, after: 16, from: 1_240_000))
+    #expect(looks(&late, after: 1, from: 1_400_000))
+    var vain = Anticipation()
+    #expect(looks(&vain, after: 17, from: 1_000_000))
+    vain.looked(found: false)
+    // The client asks as quickly as before.
+    #expect(!looks(&vain, after: 31, from: 1_170_000))
+    #expect(looks(&vain, after: 1, from: 1_480_000))
+  }
+
   @Test("a client that asks without a pause gets every answer, of requests of every length") func answers() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
