@@ -21,6 +21,33 @@ import VaultTesting
     func next() -> Int64 { now.add(step, ordering: .relaxed).newValue }
   }
 
+  @Test("is an average since the beginning, required after a while, and no pace earns more than the time in all")
+  func limits() throws {
+    let second: Int64 = 1_000_000_000
+    var now: Int64 = 7
+    let pace = Pace(Pace.Limits(least: 1000, grace: 10 * second, total: 100 * second)) { now }
+    #expect(try pace.milliseconds(60_000) == 10_001 && pace.milliseconds(500) == 500)
+    now = 6 + 10 * second
+    #expect(try pace.milliseconds(60_000) == 1)
+    now = 7 + 10 * second
+    #expect(throws: RawSocket.Problem.tooSlow) { try pace.milliseconds(60_000) }
+    pace.move(15_000)
+    #expect(try pace.milliseconds(60_000) == 5001)
+    pace.move(1000)
+    #expect(try pace.milliseconds(60_000) == 6001)
+    pace.move(1_000_000)
+    #expect(try pace.milliseconds(60_000) == 60_000)
+    now = 6 + 100 * second
+    #expect(try pace.milliseconds(60_000) == 1)
+    now = 7 + 100 * second
+    #expect(throws: RawSocket.Problem.tooSlow) { try pace.milliseconds(60_000) }
+    // No rate at all is required here.
+    now = 7
+    let unhurried = Pace(Pace.Limits(least: 0, grace: 10 * second, total: 100 * second)) { now }
+    now = 7 + 50 * second
+    #expect(try unhurried.milliseconds(60_000) == 50_001)
+  }
+
   private static func hours() -> Steps { Steps(2 * 3_600_000_000_000) }
 
   /// Makes two connected ends: the daemon's, whose patience is short, and the client's.
