@@ -83,6 +83,26 @@ import VaultStore
     #expect(throws: VaultError.expired(5000)) { try keychain.text("a", now: 1) }
   }
 
+  @Test("a time that a class is told of is known after a restart, and one that is known already is not written again")
+  func learned() throws {
+    let fixture = try Fixture()
+    do {
+      let keychain = try fixture.unlocked()
+      try keychain.put("a", accessible: .always, expires: 5000)
+      try keychain.learn(6000, .always)
+      let generation = keychain.generation
+      for time: Int64 in [6000, 5999, 1] { try keychain.learn(time, .always) }
+      #expect(keychain.generation == generation && keychain.newestTime(of: .always, at: 1) == 6000)
+    }
+    let keychain = try fixture.unlocked()
+    #expect(keychain.newestTime(of: .always, at: 1) == 6000)
+    #expect(throws: VaultError.expired(5000)) { try keychain.text("a", now: 4000) }
+    keychain.lock(hidingNames: false)
+    #expect(throws: VaultError.locked) { try keychain.learn(7000, .whenUnlocked) }
+    try keychain.learn(7000, .always)
+    #expect(keychain.newestTime(of: .whenUnlocked, at: 1) < 7000 && keychain.newestTime(of: .always, at: 1) == 7000)
+  }
+
   @Test(
     "a time that somebody changed is noticed, and then nothing is served that could have expired",
     arguments: [
