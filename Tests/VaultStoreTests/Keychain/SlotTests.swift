@@ -34,6 +34,27 @@ import VaultModel
     }
   }
 
+  @Test("the slots of a kind are marked as stale beside those of another kind, also after reopening, until they go")
+  func stale() throws {
+    let fixture = try Fixture()
+    do {
+      let keychain = try fixture.unlocked()
+      for id: UInt32 in [2, 3] { try keychain.addSlot(fixture.slot(id, "password"), vaultKey: fixture.vaultKey) }
+      try keychain.markStale(.recovery)
+      #expect(keychain.staleSlots == [1])
+      for kind in [SlotKind.password, .recovery, .pam] {
+        try keychain.markStale(kind)
+        #expect(keychain.staleSlots == [1, 2, 3])
+      }
+      try keychain.removeSlot(id: 2, vaultKey: fixture.vaultKey)
+      #expect(keychain.staleSlots == [1, 3])
+      // A slot that was added since is not stale.
+      try keychain.addSlot(fixture.slot(4, "password"), vaultKey: fixture.vaultKey)
+    }
+    let keychain = try fixture.open()
+    #expect(keychain.staleSlots == [1, 3] && keychain.slots.map(\.id) == [1, 3, 4])
+  }
+
   @Test("the last slot stays")
   func last() throws {
     let fixture = try Fixture()
