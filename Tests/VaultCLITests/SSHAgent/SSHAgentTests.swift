@@ -51,9 +51,9 @@ import VaultTesting
     let sandbox = try Sandbox.withSSHAgent()
     defer { sandbox.close() }
     let (key, gate, session) = (SSHTestKey(7), SSHTestKey(8), [UInt8].zeros(32))
-    let (bound, broken) = (try sandbox.join(), try sandbox.join())
     try reload(sandbox, "ssh-agent = off\n")
     try wait(for: "its end") { try isRefused(sandbox) }
+    let (bound, broken) = (try sandbox.join(), try sandbox.join())
     #expect(try bound.code(.bind(gate, session, isForwarding: true)) == 5)
     let forged: [UInt8] = .bind(gate.blob, session, isForwarding: true, signature: key.signature(of: session))
     #expect(try broken.code(forged) == 5)
