@@ -43,7 +43,7 @@ struct MemorySlotTests {
     _ = try vault.addSlot("memory")
     try stand.expectFingerOpens()
     try stand.sleep()
-    let reason = "first unlock after a lock (the machine goes to sleep); use your vault password"
+    let reason = "this is the first unlock after a lock (the machine goes to sleep); use your vault password"
     #expect(try vault.obstacle(to: "pam") == (isKept ? nil : reason))
     if isKept { return try stand.expectFingerOpens() }
     #expect(try vault.unlock(["method": "pam"]).reply?.sentence == reason)
@@ -65,7 +65,7 @@ struct MemorySlotTests {
     #expect(try vault.obstacle(to: "pam") == nil)
     // An hour has passed since the password, and ten minutes since the finger.
     try clock.pass(seconds: 600)
-    let reason = "first unlock after a lock (the maximum age was reached); use your vault password"
+    let reason = "this is the first unlock after a lock (the maximum age was reached); use your vault password"
     #expect(try vault.obstacle(to: "pam") == reason)
     // A vault that a finger opened may stay open longer than the key is kept.
     try vault.lock()
@@ -85,7 +85,7 @@ struct MemorySlotTests {
     try clock.pass(seconds: 600)
     #expect(
       try vault.obstacle(to: "pam")
-        == "first unlock after a lock (the maximum age was reached); use your vault password")
+        == "this is the first unlock after a lock (the maximum age was reached); use your vault password")
     #expect(try vault.state() == "locked: the maximum age was reached")
   }
 
