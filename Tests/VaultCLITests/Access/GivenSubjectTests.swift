@@ -89,7 +89,7 @@ import VaultTesting
     try change("grant", "\(user),exe:\(link)", "other", expecting: "its processes have only their grants")
     #expect(try outcome() != "hunter2")
     #expect(try sandbox.run("can", "\(user),exe:\(link)", "get", "web").status == 77)
-    try change("grant", "\(user),exe:\(link)", "web", expecting: "without links")
+    try change("grant", "\(user),exe:\(link)", "web", expecting: "is resolved to")
     #expect(try outcome() == "hunter2")
     #expect(try sandbox.run("can", "\(user),exe:\(link)", "get", "web").status == 0)
     #expect(try sandbox.must(["grants", "--for", "\(user),exe:\(link)"]).contains("/other-process\tweb\tget"))
