@@ -57,6 +57,14 @@ private func read(_ bytes: [UInt8]) -> [String: String]? {
     #expect(read("url=cert:///etc/key.pem\n") == ["protocol": "cert", "host": "", "path": "etc/key.pem"])
     #expect(read("username=bob\nurl=http://h?a@b\n") == ["protocol": "http", "host": "h", "path": "?a@b"])
     #expect(read("url=http://h\nusername=bob\n") == ["protocol": "http", "host": "h", "username": "bob"])
+    // An earlier line counts no more where the URL has no such part.
+    let lines = "protocol=http\nhost=a\nusername=bob\npassword=p\npath=b.git\n"
+    for end in ["", "/", "//"] {
+      #expect(read(lines + "url=https://h\(end)\n") == ["protocol": "https", "host": "h"], "\(end)")
+    }
+    #expect(
+      read(lines + "url=https://ana@h/c\n") == ["protocol": "https", "host": "h", "username": "ana", "path": "c"])
+    #expect(read("url=https://h/c\nurl=https://h\n") == ["protocol": "https", "host": "h"])
     for url in ["example.org", "://x", "http:/x", "https://a%0Ahost=b", "https://a/%00"] {
       #expect(read("url=\(url)\n") == nil, "\(url)")
     }
