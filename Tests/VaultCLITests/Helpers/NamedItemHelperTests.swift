@@ -209,6 +209,30 @@ import VaultTesting
     #expect(alone.status == 65 && alone.errors.contains("no certificate"), "\(alone)")
   }
 
+  @Test("kubectl gets whole lines of a key and its certificates, in whatever order and form they are stored")
+  func clientKeyForms() throws {
+    let stand = try HelperStand()
+    defer { stand.close() }
+    let home = stand.sandbox.home
+    _ = try certificate(stand)
+    let own = try String(contentsOfFile: home + "/client.key", encoding: .utf8)
+    let older = try stand.must("/usr/bin/openssl", ["ec", "-in", home + "/client.key"])
+    try #require(older.hasPrefix("-----BEGIN EC PRIVATE KEY-----\n"), "\(older)")
+    let one = try String(contentsOfFile: home + "/client.crt", encoding: .utf8)
+    for (text, key, certificates) in [
+      (own + one, own, one), (one + own, own, one), ("of ana:\n\(older)and\n\(one)by\n\(one)", older, one + one),
+    ] {
+      // The last line may lack its break, as in a value that another program has made.
+      for value in [text, String(text.dropLast())] {
+        try stand.sandbox.must(["set", "kubectl/prod", "--kind", "tls-key", "--update"], stdin: value)
+        let outcome = try stand.helper("kubectl", "prod")
+        let answer = try JSONSerialization.jsonObject(with: Data(outcome.stdout)) as? [String: Any]
+        let status = try #require(answer?["status"] as? [String: String], "\(outcome)")
+        #expect(status["clientKeyData"] == key && status["clientCertificateData"] == certificates, "\(value)")
+      }
+    }
+  }
+
   @Test(
     "kubectl itself shows its token, and its certificate",
     .enabled(if: OtherProgram.path("kubectl") != nil, OtherProgram.why("kubectl, from 1.22 on,")),
