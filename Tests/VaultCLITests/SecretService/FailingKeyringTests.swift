@@ -39,7 +39,7 @@ private final class FailingStand {
       }
   }
 
-  /// A Secret Service with a collection of three items.
+  /// A Secret Service with a collection of three items, or six that change. Its searches leave schemas out.
   private static let keyring = #"""
     import os, sys, time, dbus, dbus.service, dbus.mainloop.glib
     from gi.repository import GLib
@@ -48,7 +48,11 @@ private final class FailingStand {
     bus = dbus.SessionBus()
     ROOT, I, P = '/org/freedesktop/secrets', 'org.freedesktop.Secret.', 'org.freedesktop.DBus.Properties'
     LOGIN = ROOT + '/collection/login'
-    count = {'all': 0, 'get': 0}
+    count = {'all': 0, 'get': 0, 'search': 0}
+    numbers = range(1, 7) if way == 'changed' else (1, 2, 3)
+    # The attributes beside its number of an item that changes, until the first search and from then on.
+    one, two = ({'xdg:schema': 'org.example.' + name} for name in ('One', 'Two'))
+    changed = {1: (one, one), 2: (one, two), 3: (one, {}), 4: ({}, one), 5: ({}, {'m': ''})}
     deleted = set()
     def fail(name, text='try later'): raise dbus.DBusException(text, name=name)
     def paths(list): return dbus.Array(list, signature='o')
@@ -90,10 +94,15 @@ private final class FailingStand {
         count['all'] += 1
         table = {'Label': 'Login', 'Locked': False}
         if way == 'long': return dict(table, Items=paths([LOGIN + '/1' * 600]))
-        if way != 'items': table['Items'] = paths([LOGIN + '/%d' % n for n in (1, 2, 3) if n not in deleted])
+        if way != 'items': table['Items'] = paths([LOGIN + '/%d' % n for n in numbers if n not in deleted])
         return table
       @dbus.service.method(I + 'Collection', in_signature='a{ss}', out_signature='ao')
-      def SearchItems(self, attributes): return paths([LOGIN + '/' + attributes['n']])
+      def SearchItems(self, attributes):
+        count['search'] += 1
+        return paths([LOGIN + '/' + attributes['n']])
+      @dbus.service.method(I + 'Collection', in_signature='a{sv}(oayays)b', out_signature='oo')
+      def CreateItem(self, properties, secret, replace):
+        return dbus.ObjectPath(LOGIN + '/made'), dbus.ObjectPath('/')
     class Item(Object):
       def __init__(self, number): super().__init__(bus, LOGIN + '/%d' % number); self.number = number
       def all(self):
@@ -101,6 +110,11 @@ private final class FailingStand {
         table = {'Label': 'item %d' % self.number, 'Attributes': text({'n': str(self.number)}), 'Locked': False,
           'Created': dbus.UInt64(1000 + self.number), 'Modified': dbus.UInt64(1000)}
         if way == 'list': os._exit(0)
+        if way == 'changed':
+          later = count['search'] > 0
+          table['Attributes'].update(changed.get(self.number, ({}, {}))[later])
+          if later and self.number == 6: table['Label'] = 'another label'
+          return table
         if self.number != 2: return table
         if way == 'busy': fail('org.freedesktop.DBus.Error.NoReply')
         if way == 'broken': fail('org.example.Broken')
@@ -115,7 +129,7 @@ private final class FailingStand {
     if way in ('collection', 'label'): others = [ROOT + '/collection/other']
     if way == 'many': others = [ROOT + '/collection/c%03d' % n for n in range(258)]
     kept = [Service(bus, ROOT), Collection(LOGIN)] + [Collection(path) for path in others]
-    kept += [Item(number) for number in (1, 2, 3)]
+    kept += [Item(number) for number in numbers]
     name = dbus.service.BusName('org.freedesktop.secrets', bus, do_not_queue=True)
     GLib.MainLoop().run()
 
@@ -175,6 +189,17 @@ struct FailingKeyringTests {
       let again = try stand.run("import", "--from", "secret-service", "--yes", "--json")
       #expect(again.status == 0 && again.output.contains("\"copied\":\(3 - copied),"), "\(way): \(again)")
     }
+  }
+
+  @Test("that leaves schemas out of a search gets a copy of each item that differs from what it has")
+  func changed() throws {
+    let stand = try FailingStand("changed")
+    let first = try stand.run("import", "--from", "secret-service", "--yes", "--json")
+    #expect(first.status == 0 && first.output.contains("\"copied\":6,"), "\(first)")
+    // The first item is as it was, and the fourth one only got a schema, as GNOME Keyring gives it. The other ones got
+    // another schema, no schema, a further attribute and another label.
+    let back = try stand.run("export", "--to", "secret-service", "--yes", "--json")
+    #expect(back.status == 0 && back.output.contains("\"copied\":4,\"beside\":1,\"present\":2,"), "\(back)")
   }
 
   @Test("keeps `enable` from changing anything, unless it only has what no vault can keep", arguments: ofEnable)
