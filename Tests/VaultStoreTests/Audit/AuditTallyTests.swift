@@ -62,7 +62,8 @@ import VaultModel
 
   @Test("hides no record that waits to take its place, from no reader", arguments: [false, true])
   private func behind(isOtherChain: Bool) throws {
-    let (_, keychain) = try Self.begun()
+    let (fixture, keychain) = try Self.begun()
+    defer { withExtendedLifetime(fixture) {} }
     try Self.tally(keychain, "a", "b", "c")
     if isOtherChain { keychain.endAuditChain() }
     for round in 1...3 {
