@@ -15,7 +15,8 @@ extension Failure {
   /// Describes the daemon's refusal of its settings, to a person who ran a command that has the daemon read them.
   init(settings reason: String) {
     // Some reasons end with advice of their own.
-    let again = reason.contains("; ") ? "then run this again" : "correct it, and run this again"
+    let hasAdvice = reason.contains("; ") && !reason.hasSuffix("?")
+    let again = hasAdvice ? "then run this again" : "correct it, and run this again"
     self.init(.configuration, Printable.text(reason), again)
   }
 
