@@ -201,13 +201,14 @@ import VaultTesting
       let terminal = try Terminal(sandbox, words("deposits"), environment: ["NO_COLOR": "1"])
       #expect(try terminal.wait() == 0)
       let rows = terminal.screen.split(separator: "\r\n")
-      try #require(rows.count == 7, "\(terminal.screen)")
+      try #require(rows.count == 8, "\(terminal.screen)")
       #expect(rows[0].hasPrefix("NO  NAME   KIND     SIZE      SENT        BY"))
       // The reason stands below its row, in full.
       #expect(rows[2].contains("it is not a deposit") && rows[4].contains("it was deposited before"))
       #expect(rows[3].hasPrefix("7   iot/x  api-key  12 bytes  2027-01-15  user:990,"))
       #expect(rows[5].hasPrefix("9") && rows[5].hasSuffix("waiting"))
-      #expect(rows[6].hasPrefix("vault: `vault deposits accept 5` stores deposit 5 as if you had set it"))
+      #expect(rows[6].hasPrefix("vault: `vault deposits accept 7` stores deposit 7 as if you had set it"))
+      #expect(rows[7].hasPrefix("vault: deposit 5 cannot be accepted, because nobody can read it"))
     }
     try with(["Deposits": [Self.last]]) { sandbox, words in
       #expect(try sandbox.must(words("deposits")) == "")
@@ -233,10 +234,6 @@ import VaultTesting
         #expect(try terminal.wait() == status)
         #expect(terminal.screen.contains("stored version 4 of `iot/x`") == (answer == "y"), "\(terminal.screen)")
       }
-      let both = try Terminal(sandbox, words("deposits", "accept", "7", "5"))
-      try both.expect("Store these 2 deposits as if you had set them? [y/N] ")
-      both.type("n")
-      #expect(try both.wait() == 77)
       let dropped = try Terminal(sandbox, words("deposits", "drop", "7", "5", "7"))
       try dropped.expect("5, deposited ")
       try dropped.expect("Delete these 2 deposits for good? [y/N] ")
@@ -252,6 +249,18 @@ import VaultTesting
       #expect(
         unasked.status == 75 && unasked.errors.contains("this would drop 2 deposits; add --yes to confirm"),
         "\(unasked)")
+    }
+  }
+
+  @Test("several are accepted by one question") func several() throws {
+    let two = Self.kept.replacing(
+      #"{"number":5,"waiting":false,"reason":"it is not a deposit","time":1800000000}"#,
+      with: #"{"number":5,"waiting":false,"reason":"it was deposited before","name":"iot/y","time":1800000000}"#)
+    try with(["Status": [Self.unlocked], "Deposits": [two, Self.last]]) { sandbox, words in
+      let both = try Terminal(sandbox, words("deposits", "accept", "7", "5"))
+      try both.expect("Store these 2 deposits as if you had set them? [y/N] ")
+      both.type("n")
+      #expect(try both.wait() == 77)
     }
   }
 

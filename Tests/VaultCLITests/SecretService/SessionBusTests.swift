@@ -137,7 +137,7 @@ private let login = #"o "/org/freedesktop/secrets/collection/login""#
       try stand.sandbox.run(["unlock", "--password-stdin"], stdin: Array("\(password)\n".utf8))
     }
     let refused = try unlock()
-    #expect(refused.status == 78 && refused.errors.contains("\(words), which was refused"), "\(refused)")
+    #expect(refused.status == 78 && refused.errors.contains("\(words); the file was refused"), "\(refused)")
     #expect(try stand.sandbox.run("reload").status == 78)
     #expect(try unlock().status == 78)
     try stand.sandbox.configure("hide-names = true\n\(SecretServiceStand.settings)idle = 3m\n")

@@ -39,7 +39,7 @@ import VaultTesting
     #expect(
       try shown(sandbox, ["cp", "gw", "copy"]).hasSuffix(
         "vault: the copy has no list of revoked tokens, and accepts those of `gw.revoked`; copy the list to "
-          + "`copy.revoked`, too\r\n"))
+          + "`copy.revoked` too\r\n"))
     try sandbox.must(["rm", "copy", "--now"])
     try sandbox.must(["cp", "gw.revoked", "copy.revoked"])
     #expect(try !shown(sandbox, ["cp", "gw", "copy"]).contains("has no list"))
@@ -135,7 +135,7 @@ import VaultTesting
       (
         "db/[mr]*",
         "no item matches `db/[mr]*` now; brackets, braces and commas are part of a name, and only *, ** and ? stand "
-          + "for others"
+          + "for other characters"
       ),
       (
         "db/{main,replica}",

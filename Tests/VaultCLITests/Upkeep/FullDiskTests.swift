@@ -199,7 +199,12 @@ struct FullDiskTests {
       #expect(try sandbox.run("audit", "--verify").status == 0)
       guard hasRoom else { return }
       // The copy was made after its entries were written.
-      try sandbox.must(["restore", sandbox.home + "/copy", "--force", "--password-stdin"], stdin: password + "\n")
+      try sandbox.stopDaemon()
+      for name in try FileManager.default.contentsOfDirectory(atPath: sandbox.store) {
+        try FileManager.default.removeItem(atPath: "\(sandbox.store)/\(name)")
+      }
+      try sandbox.startDaemon()
+      try sandbox.must(["restore", sandbox.home + "/copy", "--password-stdin"], stdin: password + "\n")
       try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
       #expect(try readings() == 400)
     }
