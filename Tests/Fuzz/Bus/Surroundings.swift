@@ -199,3 +199,8 @@ extension BusMessage {
     return file
   }
 }
+
+extension Refusal {
+  /// In place of the words of the wire's errors.
+  var reason: String { String(describing: self) }
+}
