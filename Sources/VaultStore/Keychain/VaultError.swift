@@ -89,7 +89,10 @@ extension VaultError {
     switch self {
     case .newer: "use that version"
     case .distrusted(_, let advice): advice
-    default: nil
+    case .noVault, .vaultExists, .inUse, .locked, .noSuchItem, .noSuchVersion, .alreadyExists, .expired, .notAllowed,
+      .neverRead, .corrupt, .secondStore, .storage, .permissions, .invalidValue, .needsAnotherItem, .tooLarge,
+      .lastSlot, .noSuchSlot, .overtaken, .backingUp, .rekeying:
+      nil
     }
   }
 
