@@ -34,12 +34,14 @@ import VaultTesting
     let pid = try #require(stand.sandbox.daemonPid)
     let inhibitor = try #require(try stand.inhibitor(of: pid))
     let trace = stand.sandbox.root + "/trace"
-    // strace holds the daemon in the call that closes the inhibitor, until the daemon's memory was searched.
+    // strace holds the daemon in the call that closes the inhibitor, and in no other, until the daemon's memory was
+    // searched.
     let tracer = Process()
     tracer.executableURL = URL(fileURLWithPath: "/usr/bin/strace")
     tracer.arguments = [
-      "-y", "-e", "trace=pwrite64,fdatasync,close", "-e", "inject=close:delay_enter=60000000", "-o", trace, "-p",
-      "\(pid)",
+      "-y", "-P", try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/fd/\(inhibitor)"), "-P",
+      stand.sandbox.store + "/vault.db-wal", "-e", "trace=pwrite64,fdatasync,close", "-e",
+      "inject=close:delay_enter=60000000", "-o", trace, "-p", "\(pid)",
     ]
     tracer.standardError = FileHandle.nullDevice
     try tracer.run()
