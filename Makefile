@@ -153,9 +153,11 @@ test-debug: test-deps build-tests
 
 tested:
 	for program in $(TESTED); do $(RELEASE) --product $$program || exit; done
+# Neither an index, for which Tests/XCTMain.swift leaves no use, nor debugging information.
 build-tests:
 	rm -rf .build/tmp
-	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
+	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error --disable-index-store \
+	  -debug-info-format none
 run-tests:
 	@VAULT_PROGRAMS=$(abspath $(BIN)) Tests/run.sh
 
