@@ -135,7 +135,12 @@ struct StatusCommand: ParsableCommand {
 
   private static func state(_ name: String) -> String {
     switch name {
-    case "new": "no vault yet; make one with \(Hint.vault("init"))"
+    case "new":
+      if let remnant = StorePaths.usualRemnant {
+        "no vault here: \(Printable.text(remnant)); \(StorePaths.remnantAdvice)"
+      } else {
+        "no vault yet; make one with \(Hint.vault("init"))"
+      }
     case "unlocked": Style.green(name)
     case "unreadable": Style.red(name)
     default: Printable.text(name)

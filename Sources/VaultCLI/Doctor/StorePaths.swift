@@ -48,6 +48,13 @@ struct StorePaths {
     "put vault.db back if it was moved, or have \(Hint.vault("restore")) make a vault from a backup"
   }
 
+  /// The remnant at the usual place of the vault that this run works on; nil if there is none, or if the run names
+  /// a socket, whose daemon may have its store anywhere.
+  static var usualRemnant: String? {
+    if !Hint.isSystem, Hint.namesSocket { return nil }
+    return StorePaths(system: Hint.isSystem)?.remnant
+  }
+
   private static func folder(_ variable: String, _ fallback: String) -> String? {
     if let path = Environment.variable(variable), path.hasPrefix("/") { return path }
     guard let home = Environment.variable("HOME"), home.hasPrefix("/") else { return nil }

@@ -3,7 +3,15 @@ internal import VaultWire
 
 extension Failure {
   /// Describes a refusal of the daemon.
-  init(_ fault: Fault) { self.init(Exit(fault), fault.words(Hint.reader())) }
+  init(_ fault: Fault) {
+    if case .noVault = fault, let remnant = StorePaths.usualRemnant {
+      self.init(
+        Exit(fault), "there is no vault here: \(Printable.text(remnant))",
+        "\(StorePaths.remnantAdvice); \(Hint.vault("init")) makes a new vault")
+    } else {
+      self.init(Exit(fault), fault.words(Hint.reader()))
+    }
+  }
 
   /// Describes the refusal to return a key that is never read.
   ///

@@ -23,6 +23,11 @@ enum Hint {
     return (path ?? variable) == SocketLocation.systemPath
   }
 
+  /// True if this run names the socket of its daemon.
+  static let namesSocket =
+    Environment.variable("VAULT_SOCKET") != nil
+    || CommandLine.arguments.prefix { $0 != "--" }.contains { $0 == "--socket" || $0.hasPrefix("--socket=") }
+
   /// The reader of this program's messages: the user of this run.
   static func reader(isSystem: Bool = isSystem) -> FaultReader {
     FaultReader(isSystem: isSystem, isAttended: Keyboard.isAttended, now: Int64(time(nil))) {

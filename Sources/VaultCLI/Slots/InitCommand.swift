@@ -10,7 +10,8 @@ struct InitCommand: SecretTaking {
     abstract: "Make the vault.",
     discussion: """
       Asks for the first password twice, makes a recovery code, which opens the vault if the password is forgotten, \
-      and leaves the vault unlocked. An existing vault is never touched.
+      and leaves the vault unlocked. An existing vault is never touched. A boot key that is there already is kept \
+      under another name, because another vault may need it.
       """)
 
   @Flag(
@@ -32,6 +33,9 @@ struct InitCommand: SecretTaking {
 
   func run() throws {
     let session = try Session(globals)
+    if let remnant = StorePaths.usualRemnant {
+      Output.note("\(Printable.text(remnant)); if vault.db was moved, put it back instead of making a new vault")
+    }
     let answers = Answers(secrets, json: globals.json)
     answers.consequence = "no vault was made"
     // A recovery code on standard output would be read by the program that supplied the password.

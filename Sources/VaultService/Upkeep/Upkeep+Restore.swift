@@ -147,6 +147,7 @@ extension Upkeep {
         } catch { return conversation.fail(error) }
         // The restore gets a copy: the conversation's key is wiped when it ends.
         guard let key = vaultKey.copy() else { return conversation.fail(.cancelled) }
+        bootKey.tell(conversation)
         conversation.end()
         begin(IncomingVault(header, key, bootKey, in: vault.directory), for: conversation.caller, receive)
       }

@@ -141,6 +141,7 @@ extension WaysIn {
     }
     do {
       try StorePath.make(vault.directory)
+      bootKey.tell(conversation)
       try bootKey.write()
       try Keychain.create(
         in: vault.directory, slots: slots, vaultID: new.id, vaultKey: vaultKey, bootKey: bootKey.key,

@@ -174,6 +174,40 @@ import VaultTesting
     #expect(files.map(isThere) == [false, false, true])
   }
 
+  @Test(
+    "another vault's key is kept when a vault is made where it lies, and opens that vault again",
+    arguments: [false, true])
+  func kept(isSealed: Bool) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let chip = isSealed ? try SoftwareTPM(in: sandbox) : nil
+    let file = sandbox.home + "/stick.key"
+    let device = chip.map { "tpm2-device = \($0.device)" } ?? ""
+    let config = "boot-key = \(isSealed ? "tpm2:" : "")\(file)\n" + device
+    func key(_ suffix: String = "") -> Data? { FileManager.default.contents(atPath: file + suffix) }
+    func isServed() throws -> Bool { try sandbox.client().call("Get", ["name": "a"]).string("value") == "value of a" }
+    // The first vault's store is on a disk that is not mounted when another one is made.
+    try prepare(sandbox, config)
+    let first = try #require(key())
+    let away = sandbox.root + "/away"
+    try FileManager.default.moveItem(atPath: sandbox.store, toPath: away)
+    try prepare(sandbox, config)
+    let second = try #require(key())
+    #expect(second != first && key(".1") == first)
+    var status = stat()
+    #expect(unsafe stat(file + ".1", &status) == 0 && status.st_mode & 0o777 == 0o600)
+    // The first store comes back, and then its key.
+    try FileManager.default.removeItem(atPath: sandbox.store)
+    try FileManager.default.moveItem(atPath: away, toPath: sandbox.store)
+    try sandbox.startDaemon()
+    #expect(try !isServed())
+    try sandbox.stopDaemon()
+    try FileManager.default.removeItem(atPath: file)
+    try FileManager.default.copyItem(atPath: file + ".1", toPath: file)
+    try sandbox.startDaemon()
+    #expect(try isServed())
+  }
+
   @Test("as a credential it opens `always` items from the start") func credential() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

@@ -66,6 +66,33 @@ package struct KeyFile: Sendable {
     try syncDirectory()
   }
 
+  /// True if there is a file, of whatever kind.
+  package var exists: Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0
+  }
+
+  /// Gives the file that is there another name, its path with a number after it. If there is no file, nothing happens.
+  package func setAside() throws(SystemError) {
+    for number in 1...Self.mostAside {
+      let other = "\(path).\(number)"
+      // Not every file system can refuse to replace a file, so a second name is given first.
+      if unsafe link(path, other) == 0 {
+        try SystemError.check("unlink \(path)", unsafe unlink(path))
+        return try syncDirectory()
+      }
+      switch errno {
+      case ENOENT: return
+      case EEXIST: continue
+      default: throw SystemError(call: "link \(path)")
+      }
+    }
+    throw SystemError(call: "link \(path)", code: EEXIST)
+  }
+
+  /// The most files that ``setAside()`` keeps beside the path.
+  private static let mostAside = 99
+
   /// Removes the file, and the rest of an unfinished write. If there is no file, nothing happens. The blocks on the
   /// disk are not overwritten.
   package func remove() throws(SystemError) {

@@ -126,12 +126,22 @@ struct NewBootKey: ~Copyable {
   /// The sealed key; nil if the file is to contain the key itself.
   let sealed: [UInt8]?
 
-  /// Writes the file, and replaces one that an unfinished init may have left.
+  /// Writes the file; see ``write(_:to:sealed:)``.
   func write() throws(SystemError) { try Self.write(key, to: file, sealed: sealed) }
 
-  /// Writes a key to `file`, if there is one, or `sealed` in its place.
+  /// Tells the person of a file that ``write()`` will keep under another name.
+  func tell(_ conversation: Conversation) {
+    guard let file, file.exists else { return }
+    conversation.tell(
+      .info, method: "password",
+      text: "There is a \(file.name) at \(file.path) already. It is kept there, with a number after its name.")
+  }
+
+  /// Writes a key to `file`, if there is one, or `sealed` in its place. A file that is there is kept under another
+  /// name: it may be the key of a vault whose store is away, for example on a disk that is not mounted.
   static func write(_ key: borrowing SecureBytes, to file: KeyFile?, sealed: [UInt8]?) throws(SystemError) {
     guard let file else { return }
+    try file.setAside()
     if let sealed {
       // All bytes of the array are initialized, because bytes have no padding.
       try unsafe file.write(sealed.span.bytes)
