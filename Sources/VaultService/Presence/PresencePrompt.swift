@@ -4,7 +4,8 @@ internal import VaultModel
 /// The only presence prompt that is shown now: PAM and a fingerprint reader serve one at a time.
 ///
 /// The prompt is shown to the first caller that asked. A caller that asks the same question meanwhile joins: the first
-/// one is told of it, and both get the same outcome.
+/// one is told of it, and both get the same outcome. A caller that comes after the answer was given does not, because
+/// the person did not know of it: a prompt of its own follows.
 final class PresencePrompt {
   private struct Asker {
     let conversation: Conversation
@@ -16,6 +17,10 @@ final class PresencePrompt {
   let question: Presence.Question
   private unowned let presence: Presence
   private var askers: [Asker] = []
+  /// The callers that came after an answer was given.
+  private var late: [Asker] = []
+  /// True once the person has answered a question of PAM.
+  private var isAnswered = false
   private var check: (any PresenceChecking)?
   /// The wait in seconds that a failure costs; nil until the attempt is charged. Only an attempt at a question that
   /// takes a password is charged.
@@ -29,9 +34,12 @@ final class PresencePrompt {
   /// Shows the prompt to `conversation` or, if another conversation was first, has it wait for that one's outcome.
   func show(_ conversation: Conversation, purpose: Purpose, then: @escaping (PresenceOutcome, Int64) -> Void) {
     let isFirst = askers.isEmpty
-    askers.append(Asker(conversation: conversation, purpose: purpose, then: then))
+    let asker = Asker(conversation: conversation, purpose: purpose, then: then)
+    if isAnswered { late.append(asker) } else { askers.append(asker) }
     conversation.onEnd = { [weak self, unowned conversation] dismissed in self?.leave(conversation, dismissed) }
-    if isFirst {
+    if isAnswered {
+      conversation.tell(.info, method: "pam", text: "Another program's prompt is being answered; yours follows")
+    } else if isFirst {
       start()
     } else if let first = askers.first {
       first.conversation.tell(.info, method: "pam", text: "Also asked \(purpose.phrase)")
@@ -57,6 +65,7 @@ final class PresencePrompt {
       guard let self else { return }
       // The attempt is charged before its check, so that a check that is ended halfway is no free attempt.
       charge()
+      isAnswered = true
       check?.answer(consuming: answer)
     }
   }
@@ -75,13 +84,14 @@ final class PresencePrompt {
 
   /// Ends the prompt without telling anybody, when the daemon ends.
   func stop() {
-    askers = []
+    (askers, late) = ([], [])
     finish(.cancelled)
   }
 
   /// Removes an asker that went away. If the first asker dismissed the prompt, the prompt ends for all, because the
   /// first asker was the one asked.
   private func leave(_ conversation: Conversation, _ dismissed: Bool) {
+    late.removeAll { $0.conversation === conversation }
     guard let index = askers.firstIndex(where: { $0.conversation === conversation }) else { return }
     askers.remove(at: index)
     guard index == 0 else { return }
@@ -102,13 +112,30 @@ final class PresencePrompt {
     case .failed, .tooManyTries: charge()
     case .cancelled, .unavailable, .expired, .broken: break
     }
-    let askers = askers
-    self.askers = []
-    for asker in askers { asker.conversation.onEnd = nil }
+    let (askers, late) = (askers, late)
+    (self.askers, self.late) = ([], [])
+    for asker in askers + late { asker.conversation.onEnd = nil }
     let charged = charged ?? 0
     // The askers are answered in turns, because each may fetch a key now.
     for asker in askers {
       presence.vault.waiting.turns?.wait { if !asker.conversation.isOver { asker.then(outcome, charged) } }
+    }
+    for asker in late {
+      presence.vault.waiting.turns?.wait { [presence, question] in
+        guard !asker.conversation.isOver else { return }
+        guard outcome.isOfThePrompt else { return asker.then(outcome, charged) }
+        presence.show(question, to: asker.conversation, purpose: asker.purpose, then: asker.then)
+      }
+    }
+  }
+}
+
+extension PresenceOutcome {
+  /// True if the outcome concerns the callers of one prompt only. Any other would be the same for the next prompt.
+  fileprivate var isOfThePrompt: Bool {
+    switch self {
+    case .succeeded, .cancelled: true
+    case .failed, .tooManyTries, .unavailable, .expired, .broken: false
     }
   }
 }

@@ -3,7 +3,7 @@ internal import VaultModel
 package import VaultSigning
 
 /// A key that `ssh-add` has handed over, kept for as long as the vault stays unlocked, with the constraints that the
-/// door puts on its use.
+/// door puts on its use. A call that waits may hold the object after its removal, but the private key is wiped then.
 package final class SessionKey<Constraints> {
   /// The public half in SSH's form.
   package let blob: [UInt8]
@@ -14,15 +14,18 @@ package final class SessionKey<Constraints> {
   package let constraints: Constraints
   /// The time at which the key is removed, in `CLOCK_BOOTTIME` nanoseconds; nil for never.
   fileprivate let end: Int64?
-  /// The private key in OpenSSH's form.
-  private let key: SecureBytes
+  /// The private key in OpenSSH's form, until the key is removed.
+  private let key: Handover
 
   fileprivate init(_ key: borrowing PrivateKey, _ comment: String, _ constraints: Constraints, end: Int64?) {
     publicKey = key.publicKey
     (blob, self.comment, self.constraints, self.end) = (publicKey.sshBlob, comment, constraints, end)
     // A PrivateKey would occupy a part of libgcrypt's small memory pool for its whole life.
-    self.key = key.openSSHPrivate()
+    self.key = Handover(key.openSSHPrivate())
   }
+
+  /// Wipes the private key.
+  fileprivate func wipe() { _ = key.take() }
 
   /// A signature of `data` in SSH's form.
   ///
@@ -46,9 +49,14 @@ package final class SessionKey<Constraints> {
   }
 
   private func opened() throws(SigningError) -> PrivateKey {
+    let opened: PrivateKey?
     do throws(KeyError) {
-      return try key.withBytes { (text: RawSpan) throws(KeyError) in try PrivateKey(text, trusting: publicKey) }
+      opened = try key.withSecret { (key: borrowing SecureBytes) throws(KeyError) in
+        try key.withBytes { (text: RawSpan) throws(KeyError) in try PrivateKey(text, trusting: publicKey) }
+      }
     } catch { throw SigningError(error) }
+    guard let opened else { throw SigningError("the key is gone") }
+    return opened
   }
 }
 
@@ -105,7 +113,11 @@ package final class SessionKeys<Constraints>: SecretHolder {
   /// Removes the chosen keys; false if there is none.
   @discardableResult package func removeAll(where isChosen: (SessionKey<Constraints>) -> Bool = { _ in true }) -> Bool {
     let count = keys.count
-    keys.removeAll(where: isChosen)
+    keys.removeAll { key in
+      guard isChosen(key) else { return false }
+      key.wipe()
+      return true
+    }
     guard keys.count < count else { return false }
     someAreGone()
     return true
@@ -131,7 +143,11 @@ package final class SessionKeys<Constraints>: SecretHolder {
 
   // MARK: Locks
 
-  override package func letGo(for lock: Lock) { if lock.isEffective { keys = [] } }
+  override package func letGo(for lock: Lock) {
+    guard lock.isEffective else { return }
+    for key in keys { key.wipe() }
+    keys = []
+  }
 
   override package func outlives(_ lock: Lock) -> Bool { lock.isEffective && !keys.isEmpty }
 }

@@ -70,4 +70,43 @@ import VaultSigning
       try? timers.syncShutdownGracefully()
     }
   }
+
+  @Test("are wiped when they go, by whatever way, even while a call that waits still refers to them") func wiped()
+    throws
+  {
+    let stand = try ConnectionStand.unlocked("idle = off")
+    defer { stand.close() }
+    try stand.on { client in
+      let timers = EmbeddedEventLoop()
+      let keys = SessionKeys<KeyConstraints>(client.vault, VaultService.Timer(on: timers))
+      func canSign(_ key: SessionKey<KeyConstraints>) -> Bool {
+        let order = RSAOrder(client.assembly.rooms.items.rsa, of: 0) {}
+        return (try? key.sign([1], flags: 0, order)) != nil
+      }
+      let ends: [(SessionKey<KeyConstraints>) throws -> Void] = [
+        { keys.remove($0.blob) },
+        { _ in keys.removeAll() },
+        { _ in
+          client.pass(.seconds(10))
+          #expect(keys.all.isEmpty)
+        },
+        { _ in client.vault.lock(because: .asked) },
+      ]
+      for end in ends {
+        try keys.add(NewKey.key(.ed25519), comment: "held", KeyConstraints(), lifetime: 10)
+        let held = try #require(keys.all.first)
+        #expect(canSign(held))
+        try end(held)
+        #expect(!canSign(held) && keys.all.isEmpty)
+      }
+      try client.unlock()
+      // A key that is added again takes the place of the one before.
+      let key = try NewKey.key(.ed25519)
+      try keys.add(key, comment: "before", KeyConstraints(), lifetime: nil)
+      let before = try #require(keys.all.first)
+      try keys.add(key, comment: "after", KeyConstraints(), lifetime: nil)
+      #expect(!canSign(before) && canSign(try #require(keys.all.first)))
+      try? timers.syncShutdownGracefully()
+    }
+  }
 }
