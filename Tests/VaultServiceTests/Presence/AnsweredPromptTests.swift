@@ -44,7 +44,10 @@ import VaultModel
     func refuse(_: Refusal) {}
 
     /// Answers PAM's question.
-    func type() { #expect(conversation.answer(SecureBytes(count: 8))) }
+    func type() {
+      let isTaken = conversation.answer(SecureBytes(count: 8))
+      #expect(isTaken)
+    }
     func leave() { conversation.callOff() }
   }
 
