@@ -110,7 +110,7 @@ package final class Audit: SecretHolder {
     guard hasRoom() else { return }
     let size = itemBytes.byteCount + detail.utf8.count + purposeBytes.byteCount
     guard
-      writing.mayTake(part, for: .entry, settings, block.size),
+      mayTake(part, for: .entry),
       subject.take(size + sizeBefore(caller), of: part, settings, now: writing.began)
     else { return count(beyond: part, of: subject, action, outcome, by: caller, item, id, detail: detail, at: time) }
     let isCounted = key != nil && counting.hasRoom && subject.repeats.hasRoom
@@ -142,7 +142,7 @@ package final class Audit: SecretHolder {
     guard hasRoom() else { return }
     let size = min(item?.utf8.count ?? 0, AuditEntry.longestText) + min(detail?.utf8.count ?? 0, AuditEntry.longestText)
     guard
-      writing.mayTake(part, for: .entry, settings, block.size),
+      mayTake(part, for: .entry),
       subject.take(size + sizeBefore(nil), of: part, settings, now: writing.began)
     else {
       return count(

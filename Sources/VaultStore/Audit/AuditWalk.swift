@@ -31,7 +31,8 @@ public final class AuditWalk {
   private(set) var unvouchedSince: (first: Int64, last: Int64)?
   /// The number of bytes, after the part that the anchor covers, that were written before a first unlock.
   private(set) var early: Int64 = 0
-  private var isEarly = false
+  /// True while the walk passes a part that was written before a first unlock.
+  private(set) var isEarly = false
   /// The number of entries read so far.
   public private(set) var entries: Int64 = 0
   /// The position that the walk has reached, as far as it is known.

@@ -20,10 +20,10 @@ extension Keychain {
     public var link: Digest
   }
 
-  /// The most bytes of records that may wait while the disk is full.
+  /// The most bytes of records that may wait while nothing can be written.
   public static let mostUnwrittenAudit = 2 << 20
   /// The number of waiting bytes at which records should be written without waiting for more.
-  private static let longUnwrittenAudit = 1 << 20
+  private static let longUnwrittenAudit = 512 << 10
 
   /// The known facts about the log. Before the first entry of this process, these are what the store says, which
   /// nothing authenticates.
@@ -53,10 +53,10 @@ extension Keychain {
   ///   - now: Unix seconds.
   ///   - staysInChain: true to continue the present chain, however long it is. This is for a block that adds to the
   ///     entries of that chain.
-  /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)`` when no chain can be begun;
-  ///   ``VaultError/diskFull`` when too much waits already. The block is then as it was.
+  /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)`` when no chain can be begun, or when too much
+  ///   waits already. The block is then as it was.
   public func sealAudit(_ block: inout AuditBlock, now: Int64, staysInChain: Bool = false) throws(VaultError) {
-    if unwrittenAuditBytes > Self.mostUnwrittenAudit, block.count > 0 { throw .diskFull }
+    if unwrittenAuditBytes > Self.mostUnwrittenAudit, block.count > 0 { throw .storage("too many entries wait") }
     guard staysInChain, hasAuditChain else { return try sealAuditAnyway(&block, now: now) }
     bound.audit?.seal(&block, vault)
   }
@@ -121,7 +121,8 @@ extension Keychain {
     return !hasFailed
   }
 
-  private var unwrittenAuditBytes: Int {
+  /// The bytes of the sealed records that are not on the disk yet.
+  public var unwrittenAuditBytes: Int {
     switch bound.audit {
     case .some(let writing): writing.unwrittenBytes
     case .none: 0

@@ -7,12 +7,13 @@ extension Keychain {
   /// this daemon before its first unlock. At the end, all of the log can be anchored, and the next records begin a
   /// chain of the vault's own keys.
   ///
-  /// - Parameter each: called with the entries that no anchor covered before, and their numbers.
+  /// - Parameter each: called with the entries that no anchor covered before, their numbers, and whether they were
+  ///   written before a first unlock, so that somebody else may have made them.
   /// - Returns: nil when the check is not over; otherwise the faults, as sentences, because of which the store has
   ///   failed.
   /// - Throws: ``VaultError/locked``; ``VaultError/storage(_:)``.
   public func joinAudit(
-    rows: Int, _ each: (Int64, AuditEntry) -> Void = { _, _ in }
+    rows: Int, _ each: (Int64, AuditEntry, _ isEarly: Bool) -> Void = { _, _, _ in }
   ) throws(VaultError) -> [String]? {
     if bound.isAuditJoined { return [] }
     var findings: [Finding] = []
@@ -20,7 +21,9 @@ extension Keychain {
       if bound.auditJoin == nil { bound.auditJoin = try AuditWalk(self, isTail: true) }
       let join = bound.auditJoin
       let joined = join?.joined.entries ?? 0
-      let isOver = try join?.step(self, rows: rows) { number, entry in if number > joined { each(number, entry) } }
+      let isOver = try join?.step(self, rows: rows) { number, entry in
+        if number > joined { each(number, entry, join?.isEarly ?? false) }
+      }
       guard isOver ?? true else { return nil }
       findings = join?.faults.map { Finding($0) } ?? []
     } catch .corrupt(let reason) {

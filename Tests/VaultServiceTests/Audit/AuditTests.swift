@@ -204,7 +204,7 @@ import VaultStore
     #expect(told.count == 15_000 && stand.vault.audit.lost == 0)
   }
 
-  @Test("what a full disk takes no more is told as lost, with what was counted of it") func lost() throws {
+  @Test("what a full disk takes no more is counted, and none of it is lost") func fullDisk() throws {
     var settings = VaultSettings()
     settings.audit.size = 1 << 30
     var disk: SmallDisk?
@@ -214,18 +214,15 @@ import VaultStore
     disk?.fill()
     let purpose = String(repeating: "p", count: 100)
     var made = 0
-    while stand.vault.audit.lost == 0, made < 100_000 {
+    while made < 20_000 {
       for _ in 0..<2 { Self.get(stand, "a", for: "\(purpose) \(made)") }
       made += 2
     }
-    #expect(stand.vault.audit.lost > 0)
+    #expect(stand.vault.audit.lost == 0)
     disk?.free()
     for _ in 0..<3 { stand.hands.pass(seconds: 61) }
     let gets = try Self.found(stand).filter { $0.action == .get }
-    let lost = try Self.told(stand).filter { $0.hasSuffix(" entries are lost") }.compactMap {
-      Int($0.split(separator: " ")[2])
-    }
-    #expect(gets.reduce(0) { $0 + Int($1.repeats?.count ?? 1) } + lost.reduce(0, +) == made, "\(lost)")
+    #expect(gets.reduce(0) { $0 + Int($1.repeats?.count ?? 1) } == made)
   }
 
   @Test("the oldest entries go when it is too long, also while the vault stays unlocked") func length() throws {

@@ -232,7 +232,7 @@ extension Audit {
     _ kind: AuditCounts.Kind, _ count: AuditCounts.Count, of subject: AuditSubject, _ part: AuditPart,
     for use: AuditPart.Use
   ) -> Bool {
-    guard hasRoom(), writing.mayTake(part, for: use, settings, block.size) else { return false }
+    guard hasRoom(), mayTake(part, for: use) else { return false }
     let entry = kind.entry(count, of: subject)
     commitLater()
     guard subject.take(entry.charge - AuditSubject.entrySize, of: part, for: use, settings, now: writing.began) else {

@@ -15,6 +15,7 @@ extension Audit {
   func join(_ keychain: Keychain) {
     endMinute(keychain)
     do throws(VaultError) {
+      try dropExcess(keychain)
       guard let faults = try keychain.joinAudit(rows: Self.joinedAtOnce, charge) else {
         _ = timer.after(1_000_000) { [weak self, weak keychain] in
           if let self, let keychain, self.keychain() === keychain { join(keychain) }
@@ -30,6 +31,19 @@ extension Audit {
       cut(keychain)
       write(anchored: true)
     } catch { if error != .locked { log.error("the audit log could not be checked: \(error.text)") } }
+  }
+
+  /// Removes what somebody else has added to the file while nobody could vouch for the log; see
+  /// ``Writing/mayTake(_:for:_:_:)``.
+  private func dropExcess(_ keychain: Keychain) throws(VaultError) {
+    // An entry, and what the daemon itself writes, may go a little beyond the limit.
+    let gone = try keychain.dropExcessAudit(beyond: settings.size / 64 * 9)
+    guard gone > 0 else { return }
+    writing.start = nil
+    let text = "\(Counted.text(gone, "entry")) \(gone == 1 ? "was" : "were") removed:"
+    let reason = "\(text) more were written before the unlock than vaultd writes then"
+    log.error("the audit log: \(reason)")
+    record(.audit, .failed, nil, item: reason)
   }
 
   /// Ends the minute of repetitions (``countRepeats()``) before the next record, which begins another chain in any
@@ -96,11 +110,16 @@ extension Audit {
   // MARK: Earlier usage
 
   /// Counts an entry that an earlier process wrote after the last record of the usage.
-  private func charge(_ number: Int64, _ entry: AuditEntry) {
+  ///
+  /// - Parameter isEarly: true for an entry from before a first unlock. Somebody else may have made it in the name of
+  ///   any subject, so such entries together fill at most half of a part.
+  private func charge(_ number: Int64, _ entry: AuditEntry, isEarly: Bool) {
     guard !hasJoined, number < writing.start ?? .max else { return }
     // The size of an entry includes its repetitions.
     if entry.repeats?.of != nil { return }
-    subjects.charge(entry.charge, to: AuditPart(of: entry), of: subject(of: entry), now: clock.boot())
+    subjects.charge(
+      entry.charge, to: AuditPart(of: entry), of: subject(of: entry), mostHalf: isEarly ? settings.size : nil,
+      now: clock.boot())
     if let repeats = entry.repeats { subjects.haveFound(repeats.count, at: entry.time, now: clock.wall()) }
   }
 

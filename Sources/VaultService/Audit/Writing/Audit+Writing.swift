@@ -31,7 +31,7 @@ extension Audit {
     /// The work done by the present series of cuts.
     var carried = AuditCarry.Done()
     /// The number of the first entry written by this process.
-    fileprivate(set) var start: Int64?
+    var start: Int64?
     /// The bytes of the log that nobody has vouched for; nil once this process has joined the log.
     fileprivate var unjoined: Int64?
     fileprivate(set) var lost = 0
@@ -46,18 +46,22 @@ extension Audit {
     /// have room that no entry takes.
     ///
     /// - Parameter waiting: the bytes in the block.
-    func mayTake(_ part: AuditPart, for use: AuditPart.Use, _ settings: AuditSettings, _ waiting: Int) -> Bool {
+    func mayTake(
+      _ part: AuditPart, for use: AuditPart.Use, _ settings: AuditSettings, _ waiting: Int
+    ) -> Bool {
       guard let unjoined else { return true }
-      let eighths: Int64 =
-        switch (part, use) {
-        case (.rights, _): 8
-        case (.calls, .entry): 3
-        case (.values, .entry): 4
-        case (.calls, .count), (.calls, .lastCount), (.values, .count): 5
-        case (.values, .lastCount): 6
-        }
-      return unjoined + Int64(waiting) < settings.size / 64 * eighths
+      return unjoined + Int64(waiting) < settings.size / 64 * part.eighths(for: use)
     }
+  }
+
+  /// True when an entry of a part, or a count of events beyond it, may be written, or may wait if nothing can be
+  /// written.
+  func mayTake(_ part: AuditPart, for use: AuditPart.Use) -> Bool {
+    guard writing.mayTake(part, for: use, settings, block.size) else { return false }
+    guard problem != nil, let keychain = keychain() else { return true }
+    // All subjects share the room for waiting records. Whatever finds no room in it is counted.
+    let room = Int64(Keychain.mostUnwrittenAudit) / 8 * part.eighths(for: use)
+    return Int64(keychain.unwrittenAuditBytes + block.size) < room
   }
 
   func commitLater() {
@@ -106,7 +110,8 @@ extension Audit {
     } catch {
       writing.lost += count + forgetCounts(from: writing.first)
       block.empty()
-      note(error)
+      // The reason why nothing can be written is known already if too much waits.
+      if problem == nil { note(error) }
       return false
     }
   }

@@ -39,6 +39,18 @@ enum AuditPart: Int, CaseIterable {
     }
   }
 
+  /// The eighths up to which the part's entries, or its counts, may fill a room that all subjects share. A quarter of
+  /// the room is for rights alone, and counts have room that no entry takes.
+  func eighths(for use: Use) -> Int64 {
+    switch (self, use) {
+    case (.rights, _): 8
+    case (.calls, .entry): 3
+    case (.values, .entry): 4
+    case (.calls, .count), (.calls, .lastCount), (.values, .count): 5
+    case (.values, .lastCount): 6
+    }
+  }
+
   /// The part toward which an entry counts.
   ///
   /// - Parameter isDaemon: true for an event that nobody has asked for.
