@@ -105,7 +105,8 @@ import VaultSigning
       try keys.add(key, comment: "before", KeyConstraints(), lifetime: nil)
       let before = try #require(keys.all.first)
       try keys.add(key, comment: "after", KeyConstraints(), lifetime: nil)
-      #expect(!canSign(before) && canSign(try #require(keys.all.first)))
+      let after = try #require(keys.all.first)
+      #expect(!canSign(before) && canSign(after))
       try? timers.syncShutdownGracefully()
     }
   }
