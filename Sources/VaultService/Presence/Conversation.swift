@@ -148,10 +148,15 @@ package final class Conversation: SecretHolder {
   }
 
   /// Ends the conversation because its caller has left. That is recorded if the operation was not done yet.
-  package func leave() {
+  package func leave() { leave(dismissed: done == nil) }
+
+  /// Ends the conversation because the daemon ends, which is no dismissal. It is recorded as if its caller had left.
+  fileprivate func stop() { leave(dismissed: false) }
+
+  private func leave(dismissed: Bool) {
     guard !isOver else { return }
     if done == nil { record(.cancelled, nil) }
-    end(dismissed: done == nil)
+    end(dismissed: dismissed)
   }
 
   /// Ends the conversation without telling its caller.
@@ -197,6 +202,6 @@ package final class Conversations {
     for conversation in open { body(conversation) }
   }
 
-  /// Ends all conversations without telling their callers.
-  package func end() { for conversation in open { conversation.end() } }
+  /// Ends all conversations without telling their callers, when the daemon ends.
+  package func end() { for conversation in open { conversation.stop() } }
 }

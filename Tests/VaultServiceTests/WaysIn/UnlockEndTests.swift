@@ -123,6 +123,19 @@ import VaultModel
 
   // MARK: Before the vault is unlocked
 
+  @Test("the daemon's end, of which an entry says that the unlock was cancelled") func stopped() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    stand.vault.lock(because: .asked)
+    let person = Person(stand.administrator)
+    stand.rooms.waysIn.unlock("recovery", for: nil, Said(), person)
+    try #require(person.conversation?.isOver == false)
+    stand.rooms.wipe()
+    #expect(person.conversation?.isOver == true && person.told.isEmpty)
+    try stand.restart()
+    try stand.unlock()
+    #expect(try AuditTests.told(stand).count { $0.hasPrefix("unlock cancelled") } == 1)
+  }
+
   @Test(
     "nothing is opened where the slot goes, or the store is another one, while the grants are read",
     arguments: [false, true])
