@@ -271,25 +271,34 @@ extension Upkeep {
     rekey?.stop(.cancelled)
     let slots = keychain.nextSlots()
     if let error = dropRekey(keychain, slots) {
-      // No unlock may resume what somebody has called off.
-      noteGivenUpRekey("it was called off")
+      // No unlock may resume what somebody has called off. But nothing is on the disk that could tell the next daemon.
+      givenUpRekey = GivenUpRekey(reason: nil, time: vault.clock.wall())
       dropLater(keychain, slots, pause: RekeyWork.firstPause)
-      throw Refusal(error)
+      throw keychain.canContinueRekey ? .storageFailed(Self.notCalledOff(error)) : Refusal(error)
     }
+    // An earlier attempt may have failed.
+    if let givenUp = givenUpRekey, givenUp.reason == nil { givenUpRekey = nil }
     vault.log.info("the rekey was cancelled")
-    vault.audit.record(.rekey, .cancelled, caller, item: "called off")
+    vault.audit.record(.rekey, .cancelled, caller, item: Self.calledOff)
     return true
+  }
+
+  /// The subject matter of the entry about a rekey that was called off.
+  private static let calledOff = "called off"
+
+  /// The refusal to say that a rekey was called off, as long as that is known to this process alone.
+  private static func notCalledOff(_ error: VaultError) -> String {
+    "\(error.text); the rekey stands still, but is not called off for good: vaultd tries again, and if it ends before "
+      + "that succeeds, the next unlock continues the rekey"
   }
 
   /// Gives up a rekey that cannot be completed, and records that.
   func giveUpRekey(_ keychain: Keychain, _ slots: [SlotRecord]? = nil, because error: VaultError) {
     vault.log.error("the rekey is given up: \(error.text)")
     vault.audit.record(.rekey, .failed, nil, item: "given up", detail: error.text)
-    noteGivenUpRekey(error.text)
+    givenUpRekey = GivenUpRekey(reason: error.text, time: vault.clock.wall())
     dropGivenUpRekey(keychain, slots)
   }
-
-  private func noteGivenUpRekey(_ reason: String) { givenUpRekey = (reason, vault.clock.wall()) }
 
   /// Removes a rekey that was given up. While that fails, on a full disk for example, it is tried again after a pause,
   /// because backups and changes of the slots are refused until it is done. After a lock the next unlock does it.
@@ -307,7 +316,12 @@ extension Upkeep {
     // An attempt may remove the store, from which the next one could not read the slots.
     let slots = slots ?? keychain.nextSlots()
     let error = dropRekey(keychain, slots, isRepeated: pause > RekeyWork.firstPause)
-    if error != nil { dropLater(keychain, slots, pause: pause) }
+    if error != nil {
+      dropLater(keychain, slots, pause: pause)
+    } else if let givenUp = givenUpRekey, givenUp.reason == nil {
+      vault.log.info("the rekey was cancelled")
+      vault.audit.record(.rekey, .cancelled, nil, item: Self.calledOff)
+    }
     return error
   }
 

@@ -46,12 +46,7 @@ extension Upkeep {
           .rekey, "the rekey pauses: \(problem.text)",
           "it tries again by itself, at least every five minutes; `vault rekey` tries at once"))
     }
-    if let givenUp = givenUpRekey {
-      warnings.append(
-        VaultWarning(
-          .rekey, "a rekey was given up: \(givenUp.reason)",
-          "the vault keeps its key and its ways in; `vault rekey` starts it again", since: givenUp.time))
-    }
+    if let givenUp = givenUpRekey { warnings.append(givenUp.warning(keychain)) }
     if let problem = vault.store.bootKeyProblem {
       warnings.append(
         VaultWarning(

@@ -10,9 +10,8 @@ package final class Upkeep {
   let uses: GrantUses
   /// The rekey that is under way while the vault is unlocked; nil for none.
   var rekey: RekeyWork?
-  /// The reason why the last rekey was given up without a request to do so, and the time in Unix seconds; nil once
-  /// another rekey has begun.
-  var givenUpRekey: (reason: String, time: Int64)?
+  /// The rekey that was given up last, unless it was called off and removed at once; nil once another rekey has begun.
+  var givenUpRekey: GivenUpRekey?
   /// Cancels the timer of the next attempt to remove a rekey that was given up.
   var dropTimer: (() -> Void)?
   /// The second store with the salvaged part of a damaged one, while it is filled and until its backup is made; nil for

@@ -209,6 +209,32 @@ import VaultModel
     scene.stand.run()
     #expect(!keychain.isRekeying && upkeep.rekey == nil)
     #expect(!scene.stand.journal.value.contains { $0.contains("has a new key") })
+    #expect(try AuditTests.told(scene.stand).contains("rekey cancelled called off"))
+  }
+
+  @Test("one that can be neither forgotten nor removed is said not to be called off for good: a restart continues it")
+  func notCalledOff() throws {
+    let scene = try Scene()
+    let (upkeep, keychain) = (scene.stand.rooms.upkeep, try scene.stand.vault.keychain())
+    let (store, kept) = (scene.stand.vault.directory + "/rekey/vault.db", scene.stand.vault.directory + "/kept")
+    upkeep.rekey?.stop(.cancelled)
+    // An open change stands for a disk that cannot be written, and a directory for a file that cannot be removed.
+    let saved = try keychain.begin()
+    #expect(unsafe rename(store, kept) == 0 && mkdir(store, 0o700) == 0)
+    let refusal = #expect(throws: Refusal.self) { try upkeep.cancelRekey(for: scene.stand.administrator) }
+    let text = if case .storageFailed(let reason)? = refusal { reason } else { "" }
+    #expect(text.contains("not called off for good"), "\(String(describing: refusal))")
+    keychain.rollBack(saved)
+    #expect(scene.warnings == ["a rekey is to be called off, and cannot be removed yet"])
+    #expect(try !AuditTests.told(scene.stand).contains("rekey cancelled called off"))
+    #expect(unsafe rmdir(store) == 0 && rename(kept, store) == 0)
+    scene.isFull.value = false
+    try scene.stand.restart()
+    try scene.stand.unlock()
+    try scene.takeUp()
+    scene.stand.run()
+    #expect(try !scene.stand.vault.keychain().isRekeying)
+    #expect(scene.stand.journal.value.contains { $0.contains("has a new key") })
   }
 
   @Test("one whose files cannot be removed is called off all the same, and the next one names what is in the way")

@@ -6,6 +6,10 @@ extension Keychain {
   /// True when a rekey has begun and is not finished.
   public var isRekeying: Bool { nextVaultKey != nil }
 
+  /// True when a rekey in progress can be continued, because its store is there, or may be. After a restart, an unlock
+  /// would continue it.
+  public var canContinueRekey: Bool { isRekeying && (try? Database.exists(Rekey.path(in: self))) != false }
+
   /// The record of the rekey in progress; nil when there is none.
   ///
   /// The record counts only if each class record whose key is in memory holds the mark of this very row. When a rekey
