@@ -361,6 +361,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   private static let audit = [
     WireSubject("AuditEntry", auditEntry), WireSubject("AuditFault", auditFault),
     WireSubject("AuditMark", Wire.AuditMark(entry: 1, link: "00ff")),
+    WireSubject("AuditGaps", Wire.AuditGaps(begin: 1, off: true, lost: false)),
     WireSubject(
       "Audit.in",
       Wire.AuditParameters(
@@ -371,7 +372,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       "Audit.out",
       Wire.AuditReply(
         entries: [auditEntry, auditEntry], progress: progress, faults: [auditFault, auditFault], total: 9, unvouched: 1,
-        cut: 3, link: "00ff", otherNames: 2)),
+        cut: 3, link: "00ff", otherNames: 2,
+        gaps: Wire.AuditGaps(begin: 1, off: true, lost: false))),
   ]
 
   private static let conversations = [

@@ -45,6 +45,8 @@ struct AuditItemCommand: ParsableCommand {
     var others: [ItemName: Int] = [:]
     /// The number of entries that record only another name, which this item may have had.
     var otherNames = 0
+    /// The times for which the log cannot tell what happened.
+    var gaps: Wire.AuditGaps?
 
     mutating func add(_ entry: Wire.AuditEntry, of name: String) {
       guard entry.outcome == "ok", entry.action == "get" || entry.action == "use" else { return }
@@ -78,19 +80,21 @@ struct AuditItemCommand: ParsableCommand {
     do throws(Failure) {
       known = try session.unlocking(for: "vault audit item \(name)") { vault in
         var known = Known()
-        known.otherNames = try vault.audit(query) { known.add($0, of: name) }
+        let omissions = try vault.audit(query) { known.add($0, of: name) }
+        (known.otherNames, known.gaps) = (omissions.otherNames, omissions.gaps)
         return known
       }
     } catch {
       throw options.explained(error)
     }
-    let gap = globals.json ? nil : try AuditGap.text(since: options.since, session)
+    let remarks = globals.json ? [] : try AuditGap.texts(known.gaps, session)
     let rows = known.uses.sorted { $0.value.last > $1.value.last }
     let others = known.others.sorted { $0.key < $1.key }
     try show(rows.map { ($0.key, $0.value) })
     if globals.json {
       for (other, count) in others { try Self.write(other.text, count) }
       if known.otherNames > 0 { try Output.json { $0.add("other_names", known.otherNames) } }
+      if let gaps = known.gaps { try Output.json { $0.add("gaps", gaps) } }
       return
     }
     if !rows.contains(where: \.key.isCertain), Keyboard.isAttended {
@@ -104,7 +108,7 @@ struct AuditItemCommand: ParsableCommand {
             ? "nobody is known to have read \(Printable.quoted(name))" : "\(none) is known" + AuditScope.note(whose))
       }
     }
-    if let gap { Output.note(gap) }
+    for remark in remarks { Output.note(remark) }
     let (counted, byName) = (known.sum(\.counted), known.sum(\.byName))
     if counted > 0 { Output.note("\(counted) of these were only counted in the log") }
     if byName > 0 {

@@ -12,8 +12,10 @@ struct ItemUses {
   private var byName = 0
   /// True if the caller sees only the uses by its own programs.
   private var areOwn = false
-  /// A sentence about a time in which the log was off; nil if there was none.
-  private var gap: String?
+  /// The times since then for which the log cannot tell who read what; nil if none are known.
+  private(set) var gaps: Wire.AuditGaps?
+  /// Sentences about these times.
+  private var remarks: [String] = []
 
   /// - Parameter since: Unix seconds.
   init(since: Int64, _ session: Session) throws(Failure) {
@@ -21,10 +23,10 @@ struct ItemUses {
     query.since = since
     self = try session.unlocking(for: "vault list --unused") { vault in
       var uses = ItemUses(since: since)
-      try vault.audit(query) { uses.add($0) }
+      uses.gaps = try vault.audit(query) { uses.add($0) }.gaps
       return uses
     }
-    gap = try AuditGap.text(since: since, session)
+    remarks = try AuditGap.texts(gaps, session)
     areOwn = try AuditScope.isOwn(session)
   }
 
@@ -43,7 +45,7 @@ struct ItemUses {
   /// Says in which ways the listing may be wrong, if the log is incomplete.
   func note() {
     if areOwn { Output.note("you see only the uses by your own programs; others may have read or used these items") }
-    if let gap { Output.note(gap) }
+    for remark in remarks { Output.note(remark) }
     if unknown > 0 {
       Output.note("\(unknown) uses since then were counted without the items' names, and may concern these items")
     }

@@ -40,6 +40,7 @@ struct ListCommand: ParsableCommand {
     let uses = try unused.map { try ItemUses(since: $0, session) }
     if let uses {
       var isAnyOld = false
+      listing.gaps = uses.gaps
       listing.isShown = { item in
         isAnyOld = isAnyOld || uses.isOld(item)
         return uses.isUnused(item)

@@ -15,7 +15,9 @@ struct Listing {
   var isTree = false
   /// Filters the items that match the query.
   var isShown: (Wire.Item) -> Bool = { _ in true }
-
+  /// The times for which the audit log cannot tell whether an item was used, if only unused items are listed; nil for
+  /// none. With JSON, each item has them as a member.
+  var gaps: Wire.AuditGaps?
   /// Returns the failure to report if no item matches; nil if an empty list is the answer.
   var instead: (Session) -> Failure? = { _ in nil }
 
@@ -39,7 +41,7 @@ struct Listing {
     func show(_ item: Wire.Item, as name: String? = nil) throws(Failure) {
       count += 1
       if json {
-        try Output.json(item)
+        try Output.json(item, "gaps", gaps)
       } else if Output.isTerminal {
         table.add(
           .init(name ?? Printable.whole(item.name)), .init(item.kind + (item.neverRead == true ? ", never read" : "")),

@@ -52,6 +52,12 @@ struct JSONBuilder: ~Copyable {
     value.write(to: &writer)
   }
 
+  /// Adds a value of the daemon's interface.
+  mutating func add(_ key: String, _ value: some WireValue) {
+    writer.key(key)
+    value.write(to: &writer)
+  }
+
   /// Adds an array of values of the daemon's interface.
   mutating func add(_ key: String, _ values: [some WireValue]) {
     writer.key(key)

@@ -24,15 +24,26 @@ extension Vault {
     public init() {}
   }
 
+  /// Facts that the chosen entries of the audit log do not tell.
+  public struct AuditOmissions: Sendable {
+    /// If an item is chosen: the number of further entries that may be about it. They report a value read, used or
+    /// changed, but record only a name, which is not the present name of the item.
+    public internal(set) var otherNames = 0
+    /// The times, among the chosen ones, for which the log cannot tell what happened; nil if none are known, and if
+    /// only the last entries are chosen.
+    public internal(set) var gaps: Wire.AuditGaps?
+
+    init() {}
+  }
+
   /// Passes the chosen entries of the audit log to `each`, in their order. An administrator gets all of them; others
   /// get those about themselves. With `following` it continues with later entries, and blocks until there are any.
   ///
-  /// - Returns: if an item is chosen, the number of further entries that may be about it: they report a value read,
-  ///   used or changed, but record only a name, which is not the present name of the item.
+  /// - Returns: the facts that these entries do not tell.
   @discardableResult public func audit(
     _ query: AuditQuery = AuditQuery(), following: Bool = false, _ each: (Wire.AuditEntry) throws -> Void
-  ) throws -> Int {
-    var otherNames = 0
+  ) throws -> AuditOmissions {
+    var omissions = AuditOmissions()
     var replies = try stream(
       .audit, timeout: timeout,
       Wire.AuditParameters(
@@ -42,9 +53,10 @@ extension Vault {
     while let response = try replies.next(timeout: following ? nil : timeout) {
       let reply = try response.decode(Wire.AuditReply.self)
       for entry in reply.entries { try each(entry) }
-      otherNames = reply.otherNames ?? otherNames
+      omissions.otherNames = reply.otherNames ?? omissions.otherNames
+      omissions.gaps = reply.gaps ?? omissions.gaps
     }
-    return otherNames
+    return omissions
   }
 
   /// Makes the daemon check the whole audit log, also against the marks that were noted elsewhere, and passes its

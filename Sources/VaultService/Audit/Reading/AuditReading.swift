@@ -92,6 +92,8 @@ package final class AuditReading: SecretHolder {
   /// The number of entries that match the rest of the filter, but contain only an item's name, which is not the name
   /// that is asked for. Such an entry may be about the wanted item under an earlier name.
   package private(set) var othersByName = 0
+  /// The times of which the entries met so far show that the log does not have them.
+  private var met: AuditGaps
   /// The entries that were found and are still to be returned.
   private var ready: ArraySlice<Found> = []
   /// The counts that are not written yet and that are still to be returned among the last entries, by their times.
@@ -118,6 +120,7 @@ package final class AuditReading: SecretHolder {
     self.filter = filter
     self.own = own
     stage = AuditStage(last: filter.last)
+    met = AuditGaps(since: filter.since, until: filter.until)
     (self.decide, self.mayFind) = (decide, mayFind)
     isCheck = noted != nil
     scope = try decide()
@@ -263,6 +266,18 @@ package final class AuditReading: SecretHolder {
     return (repeats + audit.untold).filter { isShown($0) && filter.matches($0, of: asked) }.map { Found(0, $0) }
   }
 
+  /// The times, among those that the reader asks about, for which the log cannot tell what happened. Call this at the
+  /// end. Nil for a reader who does not ask about times: of the last entries alone, of new ones, or of a check.
+  ///
+  /// Every reader is told: these times say nothing of what others do, and a reader could learn them from its own
+  /// entries that are there or missing.
+  package var gaps: AuditGaps? {
+    guard !isCheck, !isFollowing, filter.last == nil, let keychain = audit.keychain() else { return nil }
+    var gaps = met
+    gaps.conclude(begin: keychain.auditBegin, areOff: audit.settings.mode == .off, haveLost: audit.lost > 0)
+    return gaps
+  }
+
   private func decideAnew() throws(Refusal) {
     let now = try decide()
     guard scope == .all else {
@@ -284,6 +299,7 @@ package final class AuditReading: SecretHolder {
     // The entry to begin at was removed meanwhile.
     if number > next { stage.hasLost() }
     next = number + 1
+    met.meet(entry)
     guard isFollowing || stage.includes(number, entry), !isOfOther, filter.isOfItsTime(entry) else { return }
     guard isMine else {
       if !stage.isAtLast, isShown(entry), filter.isOfOtherName(entry) { othersByName += 1 }

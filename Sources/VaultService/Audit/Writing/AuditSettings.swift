@@ -19,4 +19,13 @@ package struct AuditSettings: Sendable, Equatable {
 
   /// The settings in the words of the log's own entries.
   var text: String { "audit \(mode.rawValue), size \(size), age \(age.map { "\($0)" } ?? "off")" }
+
+  /// True when a text is that of settings with the log off.
+  static func areOff(_ text: some StringProtocol) -> Bool { text.hasPrefix("audit \(Mode.off.rawValue),") }
+
+  /// The text of the settings before a change, from the detail of the entry about the change; nil for other details.
+  static func before(_ detail: String) -> Substring? {
+    let start = "before: "
+    return detail.hasPrefix(start) ? detail.dropFirst(start.count) : nil
+  }
 }

@@ -83,7 +83,9 @@ extension VarlinkDoor {
 
   private func last(of reading: AuditReading, _ isCheck: Bool) -> Wire.AuditReply {
     guard isCheck, let result = reading.result else {
-      return Wire.AuditReply(entries: [], otherNames: reading.othersByName > 0 ? reading.othersByName : nil)
+      return Wire.AuditReply(
+        entries: [], otherNames: reading.othersByName > 0 ? reading.othersByName : nil,
+        gaps: reading.gaps.flatMap { Wire.AuditGaps($0) })
     }
     let faults = result.faults.map { fault in
       Wire.AuditFault(first: fault.first.map { Int($0) }, last: fault.last.map { Int($0) }, text: fault.text)
@@ -136,6 +138,14 @@ extension VarlinkDoor {
       filter.last = last
     }
     return filter
+  }
+}
+
+extension Wire.AuditGaps {
+  /// Nil if there are none.
+  fileprivate init?(_ gaps: VaultService.AuditGaps) {
+    guard !gaps.isEmpty else { return nil }
+    self.init(begin: gaps.begin, off: gaps.wereOff ? true : nil, lost: gaps.haveLost ? true : nil)
   }
 }
 

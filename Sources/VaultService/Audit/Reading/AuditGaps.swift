@@ -1,0 +1,75 @@
+internal import VaultModel
+
+/// The times for which the audit log cannot tell what happened, among those that a reader asks about: the times before
+/// the log begins, those in which it was off, and those of which entries were lost.
+///
+/// They are found from the daemon's own entries, which are met in the order of the log.
+package struct AuditGaps: Sendable {
+  private let since: Int64
+  private let until: Int64
+  /// The time before which entries were removed, in Unix seconds, if the reader asks about earlier times; nil
+  /// otherwise.
+  package private(set) var begin: Int64?
+  /// True if the log was off at some time.
+  package private(set) var wereOff = false
+  /// True if entries were lost or set aside, so that they cannot be read.
+  package private(set) var haveLost = false
+  /// The time of the latest entry so far.
+  private var latest = Int64.min
+  /// The time at which the log was turned off, if no entry so far is from after that.
+  private var offSince: Int64?
+
+  /// - Parameters:
+  ///   - since: the first of the times that the reader asks about, in Unix seconds; nil for all earlier ones.
+  ///   - until: the last of them; nil for all later ones.
+  init(since: Int64?, until: Int64?) { (self.since, self.until) = (since ?? .min, until ?? .max) }
+
+  package var isEmpty: Bool { begin == nil && !wereOff && !haveLost }
+
+  /// Meets the next entry of the log.
+  mutating func meet(_ entry: AuditEntry) {
+    let before = latest
+    latest = max(latest, entry.time)
+    // A count, and an entry that a cut has kept, are written later than they were made, also while the log is off. Any
+    // other entry shows that the log was on.
+    let isPresent = entry.repeats == nil && entry.time >= before
+    if isPresent, let start = offSince {
+      noteOff(start, entry.time)
+      offSince = nil
+    }
+    guard entry.action == .audit, entry.caller == nil, let item = entry.item else { return }
+    let earlier = entry.detail.flatMap(AuditSettings.before)
+    if AuditSettings.areOff(item) {
+      // Without the settings before it, the entry is about a daemon that was started so, some time earlier.
+      noteOff(earlier == nil ? min(before, entry.time) : entry.time, entry.time)
+      if isPresent { offSince = entry.time }
+    } else if earlier.map(AuditSettings.areOff) == true {
+      noteOff(entry.time, entry.time)
+    } else if Self.isOfLoss(item, entry.outcome), entry.time >= since {
+      // The entry does not tell when the lost ones were made.
+      haveLost = true
+    }
+  }
+
+  /// Adds what the log's entries do not tell, after all of them were met.
+  ///
+  /// - Parameters:
+  ///   - begin: the time before which entries were removed, in Unix seconds; nil for none.
+  ///   - areOff: true if the log is off now.
+  ///   - haveLost: true if entries were lost that no entry reports yet.
+  mutating func conclude(begin: Int64?, areOff: Bool, haveLost: Bool) {
+    if let begin, begin > since { self.begin = begin }
+    // With a daemon that was started with the log on, the log was on again before the entries that come next.
+    if areOff || offSince != nil { noteOff(offSince ?? latest, .max) }
+    if haveLost { self.haveLost = true }
+  }
+
+  private mutating func noteOff(_ start: Int64, _ end: Int64) {
+    if end >= since, start <= until { wereOff = true }
+  }
+
+  /// True for the daemon's entry that others were lost, or that they were set aside because nobody can read them.
+  private static func isOfLoss(_ item: String, _ outcome: AuditOutcome) -> Bool {
+    outcome == .failed && item.hasSuffix(" lost") || outcome == .ok && item.hasSuffix(": set aside")
+  }
+}
