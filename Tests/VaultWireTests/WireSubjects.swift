@@ -372,7 +372,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       "Audit.out",
       Wire.AuditReply(
         entries: [auditEntry, auditEntry], progress: progress, faults: [auditFault, auditFault], total: 9, unvouched: 1,
-        cut: 3, link: "00ff", otherNames: 2,
+        cut: 3, link: "00ff", compared: 4, uncompared: 5, otherNames: 2,
         gaps: Wire.AuditGaps(begin: 1, off: true, lost: false))),
   ]
 

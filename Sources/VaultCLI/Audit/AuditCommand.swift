@@ -162,10 +162,15 @@ struct AuditListCommand: ParsableCommand {
     if globals.json {
       try Output.json(result)
     } else {
-      try Output.text(AuditReport.text(result, noted: noted.count))
+      try Output.text(AuditReport.text(result))
     }
     if result.faults?.isEmpty == false {
       throw Failure(.invalid, "the audit log is not what was written", "see vault-security(7)")
+    }
+    if !noted.isEmpty, result.compared == 0 {
+      throw Failure(
+        .invalid, "all notes are about entries that were removed from the log, so nothing was compared",
+        "give later notes as well; see vault-security(7)")
     }
   }
 }

@@ -81,12 +81,16 @@ struct AuditReport {
   }
 
   /// The result of a check of the log, as lines of text.
-  static func text(_ result: Wire.AuditReply, noted: Int) -> String {
+  static func text(_ result: Wire.AuditReply) -> String {
     var text = ""
     for fault in result.faults ?? [] { text += AuditReport.line(fault) + "\n" }
     let (total, cut) = (result.total ?? 0, result.cut ?? 0)
     text += "entries:   \(total - cut)\(cut > 0 ? ", from \(cut + 1) on" : "")\n"
-    if noted > 0 { text += "compared:  \(noted) notes of the journal\n" }
+    let (compared, uncompared) = (result.compared ?? 0, result.uncompared ?? 0)
+    if compared + uncompared > 0 {
+      text += "compared:  \(compared) notes of the journal"
+      text += uncompared > 0 ? ", not \(uncompared) about entries that were removed\n" : "\n"
+    }
     if let unvouched = result.unvouched, unvouched > 0 {
       text += "unvouched: \(unvouched), made before an unlock and without the boot key\n"
     }

@@ -111,9 +111,9 @@ extension AuditWalk {
     if let anchorProblem { add(nil, nil, anchorProblem) }
     if !isOvertaken { checkEnd(keychain) }
     // A noted link that the walk did not meet is a fault, because each link was noted at the end of a record. A link
-    // before the start of the walk is no fault: its record may have been removed since.
-    for (entry, link) in noted.sorted(by: { $0.key < $1.key }) where entry > start.entries {
-      if !asideLinks.contains(link) { addNoted(entry) }
+    // about entries that were removed since is no fault: nobody can compare it.
+    for (entry, link) in noted.sorted(by: { $0.key < $1.key }) where entry > 0 {
+      if entry <= removed { uncompared += 1 } else if !asideLinks.contains(link) { addNoted(entry) }
     }
     if !faults.isEmpty { nameRemains(keychain) }
     reading = nil

@@ -61,8 +61,15 @@ public final class AuditWalk {
   let anchorProblem: String?
   /// True when the store does not say where the log ends. The walk then goes to the log's last row.
   var isEndLost = false
-  /// The links that were noted elsewhere, each by the number of the last entry that it covers.
+  /// The links that were noted elsewhere and are not compared yet, each by the number of the last entry that it covers.
   var noted: [Int64: Digest]
+  /// The number of links that were noted elsewhere.
+  public let notes: Int
+  /// The number of these links that cannot be compared, because they are about entries that were removed; known at the
+  /// end.
+  public internal(set) var uncompared = 0
+  /// The number of the last entry that was removed before the walk could read it.
+  private(set) var removed: Int64
   private let plaintext = Scratch()
   var reading: Reading?
   /// True when the walk passed rows whose entries are not known.
@@ -96,7 +103,8 @@ public final class AuditWalk {
       position = AuditPosition(before: try Keychain.chain(row), in: row.row)
     }
     (whole, start, gone) = (position, position, cut.row)
-    self.noted = noted
+    removed = position.entries
+    (self.noted, notes) = (noted, noted.count)
     self.readsUnwritten = readsUnwritten
     if readsTally, let found = try Self.tallyEnd(of: keychain) {
       (end, foundEnd) = (found.position, found)
@@ -206,6 +214,7 @@ public final class AuditWalk {
     if let anchor = try Self.anchor(of: keychain).anchor, anchor.cut.row > position.row {
       (position, isVouchedFor) = (anchor.cut, anchor.isVouchedFor)
       (gone, isOvertaken) = (anchor.cut.row, anchor.cut.row > end.row)
+      removed = anchor.cut.entries
       reading = nil
     }
     var left = rows

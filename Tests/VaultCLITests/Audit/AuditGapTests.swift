@@ -20,4 +20,15 @@ import VaultWire
       #expect(AuditGap.texts(gaps, areOff: areOff) == texts)
     }
   }
+
+  @Test("a comparison with notes says how many it could not compare") func notes() {
+    func told(_ compared: Int?, _ uncompared: Int?) -> String {
+      AuditReport.text(
+        Wire.AuditReply(entries: [], total: 9, unvouched: 0, cut: 3, compared: compared, uncompared: uncompared))
+    }
+    let entries = "entries:   6, from 4 on\n"
+    #expect(told(nil, nil) == entries)
+    #expect(told(2, 0) == entries + "compared:  2 notes of the journal\n")
+    #expect(told(0, 3) == entries + "compared:  0 notes of the journal, not 3 about entries that were removed\n")
+  }
 }

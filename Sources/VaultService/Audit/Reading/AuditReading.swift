@@ -51,12 +51,17 @@ package final class AuditReading: SecretHolder {
     package let cut: Int64
     /// The hash that stands for the whole log, in hexadecimal.
     package let link: String
+    /// The number of links noted elsewhere that were compared, and of those about entries that were removed, which
+    /// nobody can compare.
+    package let compared: Int
+    package let uncompared: Int
 
     fileprivate init(_ walk: AuditWalk, cut: Int64) {
       faults = walk.faults.map { Fault(first: $0.first, last: $0.last, text: $0.text) }
       unvouched = walk.unvouched
       (total, link) = (walk.checked.entries, walk.checked.link.array.hex)
       self.cut = cut
+      (compared, uncompared) = (walk.notes - walk.uncompared, walk.uncompared)
     }
   }
 

@@ -90,9 +90,11 @@ extension VarlinkDoor {
     let faults = result.faults.map { fault in
       Wire.AuditFault(first: fault.first.map { Int($0) }, last: fault.last.map { Int($0) }, text: fault.text)
     }
+    let hasNotes = result.compared + result.uncompared > 0
     return Wire.AuditReply(
       entries: [], faults: faults, total: Int(result.total), unvouched: Int(result.unvouched), cut: Int(result.cut),
-      link: result.link)
+      link: result.link, compared: hasNotes ? result.compared : nil,
+      uncompared: hasNotes ? result.uncompared : nil)
   }
 
   private static func noted(_ marks: [Wire.AuditMark]) throws(Refusal) -> [Int64: Digest] {
