@@ -94,6 +94,30 @@ import VaultSigning
     #expect(list.isEmpty)
   }
 
+  @Test("keeps what is revoked again until the last of all its tokens has expired, whatever came first")
+  func repeated() throws {
+    // The end, the last second whose tokens are revoked, and their longest life.
+    for order in [
+      [(100, 50, 50), (200, 150, 50)], [(200, 150, 50), (100, 50, 50)], [(200, 50, 150), (160, 150, 10)],
+    ]
+      as [[(Int64, Int64, Int64)]]
+    {
+      var list = RevocationList()
+      for (end, time, life) in order {
+        try list.revoke(identifier: "j", expiresAt: end)
+        try list.revoke(subject: "s", issuedUpTo: time, longestLife: life)
+      }
+      list.setAges(at: 0, step: 0)
+      list.grow(from: 0, to: 199, step: .max)
+      list.drop(expiredBy: 259)
+      #expect(list.isRevoked(identifier: "j", subject: nil, issuedAt: 0), "\(order)")
+      #expect(list.revokedUpTo(subject: "s") == 150, "\(order)")
+      list.grow(from: 199, to: 200, step: .max)
+      list.drop(expiredBy: 260)
+      #expect(list.isEmpty, "\(order)")
+    }
+  }
+
   @Test("keeps an entry for as long as its tokens could be good, and a step, whatever the clock says")
   func ages() throws {
     var list = try list(#"{"revoked":[{"jti":"old","exp":1100},{"sub":"s","before":900,"exp":1200}]}"#)
