@@ -126,6 +126,26 @@ import VaultModel
     }
   }
 
+  @Test(
+    "an added chain of a cold start keeps nothing beyond its age, whatever age it states", arguments: [true, false])
+  func forgedAge(withBootKey: Bool) throws {
+    let now: Int64 = 2_000_000_000
+    let stated = [(now, 10 * Self.year), (0, AuditPosition.most), (now + Self.year, AuditPosition.most), (now, 0)]
+    for (time, age) in stated {
+      let fixture = try Fixture.withItems(1)
+      #expect(try Self.unlockAndCut(fixture, now: now) == 0)
+      try Self.forge(fixture, time: time, age: age, withBootKey: withBootKey)
+      let keychain = try fixture.unlocked()
+      #expect(try keychain.joinAudit(rows: .max) == [])
+      let known = keychain.auditFacts.entries
+      for day in 1...25 as ClosedRange<Int64> { try Self.write(to: keychain, at: now + day * Self.day) }
+      // All entries from before the unlock are older than twenty days by now, and those from a week after it are not.
+      let gone = try keychain.cutAudit(toBytes: .max, olderThan: 20 * Self.day, now: now + 25 * Self.day)
+      #expect(gone >= known && gone < known + 8, "\(time) \(age) \(gone) \(known)")
+      try keychain.close()
+    }
+  }
+
   @Test("many added chains, each a day after the one before, age the log by no more than the time that has passed")
   func forgedDays() throws {
     let now: Int64 = 2_000_000_000
