@@ -143,6 +143,30 @@ import VaultModel
     }
   }
 
+  @Test("and is accepted all the same has the one who accepts it as its writer, since nothing tells who left it")
+  func accepted() throws {
+    for sql in [
+      "UPDATE deposits SET depositor = zeroblob(16) WHERE id = 1",
+      "UPDATE deposits SET depositor = (SELECT depositor FROM deposits WHERE id = 2) WHERE id = 1",
+      "UPDATE deposits SET sealed = CAST(zeroblob(32) || substr(sealed, 33) AS BLOB) WHERE id = 1",
+    ] {
+      let fixture = try Self.fixture()
+      try fixture.sql(sql)
+      let keychain = try fixture.unlocked()
+      // The other one is authentic, and kept aside for another reason.
+      #expect(try Self.obstacles(keychain.takeInAll { _, _, _ in .denied }) == [.forged, .denied], "\(sql)")
+      let told = try keychain.toldDeposits(after: 0, limit: 9)
+      #expect(told.map(\.depositor?.author) == [nil, "user:991"], "\(sql)")
+      for (deposit, (text, writer)) in zip(told, [("first", "user:0"), ("second", "user:991")]) {
+        let taken = try #require(try keychain.acceptDeposit(deposit.number, by: "user:0", now: 2100))
+        #expect(taken.name.text == text)
+        #expect(try keychain.item(named: name(text)).versions.map(\.writer) == [writer], "\(sql) \(text)")
+      }
+      #expect(try keychain.text("first") == "one" && keychain.text("second") == "two")
+      #expect(try keychain.verify().isOK)
+    }
+  }
+
   @Test("to be as long as can be is kept aside, and what is longer together than anybody leaves waits on")
   func long() throws {
     let fixture = try Self.fixture()
