@@ -287,4 +287,44 @@ import VaultModel
       #expect(throws: VaultError.self) { try stand.vault.keychain().item(named: ItemName("copy")) }
     }
   }
+
+  @Test("is refused as a copy where its source expires after it was sealed, and made where that is asked for")
+  func expiredCopy() throws {
+    let keychain = try stand.vault.keychain()
+    try keychain.set(ItemChange(name: ItemName("long"), expires: .some(2500), update: true), now: 1)
+    stand.hands.wall.value = 2499
+    let long = try prepareCopy()
+    stand.hands.wall.value = 2500
+    #expect(throws: Refusal.expired("long", 2500)) { try copy(long) }
+    #expect(throws: VaultError.noSuchItem) { try keychain.item(named: ItemName("copy")) }
+    let version = try stand.items.copy(
+      ItemName("long"), to: ItemName("copy"), replacing: false, evenExpired: true, long, for: stand.administrator)
+    #expect(version == 1)
+    let made = try keychain.item(named: ItemName("copy"))
+    #expect(made.expires == 2500)
+  }
+
+  @Test("is refused as a copy for who may not read the source any more once it was sealed") func revokedCopy() throws {
+    let (caller, subject) = (RoomStand.caller(990), try Subject(parsing: "user:990"))
+    let work = ItemWork.copy(try ItemName("long"), to: try ItemName("own/copy"), replacing: false)
+    func copyOwn(_ long: LongChange) throws -> Int {
+      try stand.items.copy(
+        ItemName("long"), to: ItemName("own/copy"), replacing: false, evenExpired: false, long, for: caller)
+    }
+    func give(_ rights: String, _ pattern: String) throws {
+      _ = try stand.access.give(
+        subject, ItemPattern(pattern), Rights(parsing: rights), until: nil, for: stand.administrator)
+    }
+    try give("get,set", "own/*")
+    try give("get", "long")
+    let long = LongChange()
+    while stand.items.prepare(work, long, for: caller) {}
+    #expect(long.ahead.hasValue)
+    _ = try stand.access.revoke(subject, ItemPattern("long"), for: stand.administrator)
+    #expect(throws: Refusal.self) { try copyOwn(long) }
+    #expect(throws: VaultError.noSuchItem) { try stand.vault.keychain().item(named: ItemName("own/copy")) }
+    try give("get", "long")
+    #expect(try copyOwn(long) == 1)
+    #expect(try value(of: "own/copy") == value(of: "long"))
+  }
 }
