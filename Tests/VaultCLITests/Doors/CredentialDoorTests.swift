@@ -255,6 +255,20 @@ struct CredentialDoorTests {
     }
   }
 
+  @Test("has a place for a unit however many were refused before it") func afterRefusals() throws {
+    let stand = try CredentialStand()
+    defer { stand.close() }
+    let sandbox = stand.sandbox
+    try sandbox.must(["set", "key"], stdin: "the key")
+    try stand.grant("tls", "key", as: "key")
+    try sandbox.stopDaemon()
+    // With so few descriptors, two may wait, and four are counted at most.
+    try stand.start(openFiles: 72)
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    for _ in 0..<6 { #expect(try stand.ask("other", in: "tls") == overflow) }
+    #expect(try stand.ask("key", in: "tls") == "the key")
+  }
+
   @Test("closes no connection without a word where there are few descriptors, and leaves some for the unlock")
   func fewDescriptors() throws {
     let stand = try CredentialStand()
