@@ -56,6 +56,33 @@ import VaultWire
     }
   }
 
+  @Test("what a client leaves unread counts for its user until the client has read it, or has gone, however it goes")
+  func unreadCount() throws {
+    let ends: [@Sendable (ConnectionStand.Inside) -> Void] = [
+      { $0.goOnReading() }, { $0.leave() }, { $0.pass(.seconds(31)) },
+    ]
+    for end in ends {
+      try withStand { stand in
+        let counts = try stand.on { client in
+          let (other, share) = (try client.another(), client.connection.share)
+          for each in [client, other] {
+            each.stopReading()
+            each.call("Status")
+          }
+          let both = share.unreadBytes
+          end(other)
+          // The end of a channel is told in a later turn.
+          client.pass(.seconds(1))
+          let one = share.unreadBytes
+          client.leave()
+          other.leave()
+          return [both, one, share.unreadBytes]
+        }
+        #expect(counts[0] > 0 && counts[1] < counts[0] && counts[2] == 0, "\(counts)")
+      }
+    }
+  }
+
   @Test("a client that does not read what it asked for is dropped after half a minute, one that reads it is not")
   func notReading() throws {
     for reads in [false, true] {
