@@ -52,13 +52,15 @@ final class LockStand {
 
   deinit { sandbox.close() }
 
-  /// Starts a GNOME-like locker, which can be asked whether it is active, and is not.
+  /// Starts a GNOME-like locker, which can be asked whether it is active.
   @discardableResult
-  static func startLocker(_ name: String, on bus: PrivateBus) throws -> PrivateBus.Service {
+  static func startLocker(
+    _ name: String, isActive: Bool = false, on bus: PrivateBus
+  ) throws -> PrivateBus.Service {
     let path = "/" + name.replacing(".", with: "/")
     let service = try bus.mock(name, [name, path, name])
-    try bus.call(
-      name, path, "org.freedesktop.DBus.Mock", "AddMethod", "sssss", name, "GetActive", "", "b", "ret = False")
+    let answer = isActive ? "ret = True" : "ret = False"
+    try bus.call(name, path, "org.freedesktop.DBus.Mock", "AddMethod", "sssss", name, "GetActive", "", "b", answer)
     return service
   }
 

@@ -199,6 +199,32 @@ import VaultTesting
     try stand.expectWiped(afterFirstUnlock: false)
   }
 
+  @Test("a screen locker that covered the screen before the daemon could hear it locks", arguments: lockers)
+  func coveredBefore(name: String) throws {
+    let stand = try LockStand()
+    // The daemon learns of the locker only once it can be asked.
+    try stand.sandbox.signalDaemon(SIGSTOP)
+    try LockStand.startLocker(name, isActive: true, on: stand.session)
+    try stand.sandbox.signalDaemon(SIGCONT)
+    #expect(try stand.nextEvent() == "locked: the screen was locked (\(name))")
+    #expect(try stand.served() == ["after-first-unlock", "always"])
+  }
+
+  @Test("a screen locker that comes and does not cover the screen, or cannot be asked, locks nothing")
+  func uncovered() throws {
+    let stand = try LockStand()
+    let (asked, other, mute) = ("org.gnome.ScreenSaver", "org.freedesktop.ScreenSaver", "org.xfce.ScreenSaver")
+    try stand.sandbox.signalDaemon(SIGSTOP)
+    for name in [asked, other] { try LockStand.startLocker(name, on: stand.session) }
+    try stand.session.mock(mute, [mute, "/org/xfce/ScreenSaver", mute])
+    try stand.sandbox.signalDaemon(SIGCONT)
+    try stand.wait("the lockers to be heard") { try stand.locksOn().isSuperset(of: [asked, other, mute]) }
+    #expect(try stand.served() == allServed)
+    // Another event before this one would be a lock by an answer.
+    try stand.cover(other)
+    #expect(try stand.nextEvent() == "locked: the screen was locked (\(other))")
+  }
+
   @Test("who does not own the name is not believed, even when it writes to the daemon alone") func forged() throws {
     let stand = try LockStand(lockers: Self.lockers)
     let pid = try #require(stand.sandbox.daemonPid)
