@@ -129,4 +129,47 @@ import VaultTesting
       client.leave()
     }
   }
+
+  /// Returns the messages that a search for the items of the folder `n` is answered with.
+  private static func found(_ stand: ConnectionStand, _ parameters: String, more: Bool) throws -> [String] {
+    try stand.on { client in
+      client.pass(.seconds(1))
+      client.answers = []
+      client.call("Find", #"{"query":"name~n/*"\#(parameters)}"#, more: more)
+    }
+    try stand.goRound("the last page") { client in
+      client.answers += client.messages()
+      return client.answers.last.map { !$0.contains(#""continues":true"#) } ?? false
+    }
+    return try stand.on { $0.answers }
+  }
+
+  private static func names(_ messages: [String]) -> [Substring] {
+    messages.flatMap { $0.matches(of: /"name":"(n\/[0-9]+)"/).map { $0.1 } }
+  }
+
+  @Test("has as many items as were asked for, or all there are, however many pages they take") func limits() throws {
+    let stand = try ConnectionStand.unlocked("idle = off")
+    defer { stand.close() }
+    let count = 230
+    try stand.on { client in for number in 0..<count { try client.makeItem("n/\(number)") } }
+    for limit in [1, 99, 100, 101, 150, 200, 229, 230, 1000] {
+      let names = Self.names(try Self.found(stand, #","limit":\#(limit)"#, more: true))
+      #expect(names.count == min(limit, count) && Set(names).count == names.count, "\(limit) \(names.count)")
+    }
+    // A client that asks for page after page gets no more on a later page than on the first.
+    for limit in [30, 150] {
+      var (names, pages): ([Substring], [Int]) = ([], [])
+      var after = ""
+      repeat {
+        let messages = try Self.found(stand, #","limit":\#(limit)\#(after)"#, more: false)
+        let page = Self.names(messages)
+        names += page
+        pages.append(page.count)
+        after = messages.joined().firstMatch(of: /"next":"([0-9a-f]+)"/).map { #","after":"\#($0.1)""# } ?? ""
+      } while !after.isEmpty && pages.count < 100
+      #expect(pages.allSatisfy { $0 <= limit }, "\(limit) \(pages)")
+      #expect(names.count == count && Set(names).count == count, "\(limit) \(pages)")
+    }
+  }
 }
