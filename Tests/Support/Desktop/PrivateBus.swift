@@ -16,7 +16,8 @@ public final class PrivateBus: Sendable {
   let sandbox: Sandbox
   private let services: String?
   private let daemon = Running()
-  private var configuration: String { "\(sandbox.root)/\(kind.rawValue)-bus.conf" }
+  /// The file of the bus's settings, which the bus reads again when its method `ReloadConfig` is called.
+  public var configuration: String { "\(sandbox.root)/\(kind.rawValue)-bus.conf" }
 
   /// The address in the form `unix:path=…`.
   public var address: String { "unix:path=" + socket }

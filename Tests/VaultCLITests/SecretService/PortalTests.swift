@@ -172,6 +172,36 @@ import VaultTesting
       ])
   }
 
+  @Test("is told apart from anybody else before a secret goes out, also to those who ask while nobody knows who it is")
+  func beforeKnown() throws {
+    let stand = try SecretPromptTests.Stand()
+    try stand.sandbox.stopDaemon()
+    try stand.bus.refuse("GetNameOwner")
+    try stand.sandbox.startDaemon()
+    let out = try python(
+      """
+      import re
+      portal, stranger = Portal(), Portal(owns=False)
+      unlock()
+      calls = [each.begin('org.example.A') for each in (stranger, portal)]
+      # Once these calls are answered, those before them have come.
+      print(stranger.version(), portal.version(), [end for _, _, end in calls])
+      path = '\(stand.bus.configuration)'
+      with open(path) as file: text = file.read()
+      with open(path, 'w') as file: file.write(re.sub('<deny [^>]*>', '', text))
+      bus = 'org.freedesktop.DBus'
+      portal.bus.call_blocking(bus, '/org/freedesktop/DBus', bus, 'ReloadConfig', '', ())
+      print(wait(lambda: all(end for _, _, end in calls), 60))
+      print([(end, len(rest(read))) for read, _, end in calls])
+      print(stranger.retrieve('org.example.A'), portal.retrieve('org.example.A')[0])
+      """, at: stand)
+    let error = "org.freedesktop.DBus.Error.AccessDenied"
+    #expect(
+      out == [
+        "\(error) \(error) [[], []]", "True", "[(['\(error)'], 0), ([(0, 0)], 64)]", "('\(error)', b'') (0, 0)",
+      ])
+  }
+
   @Test("writes to what a program gives it without ever waiting there, and closes it") func descriptors() throws {
     let stand = try SecretPromptTests.Stand()
     let out = try python(
