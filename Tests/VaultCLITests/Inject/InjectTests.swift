@@ -67,6 +67,36 @@ import VaultTesting
     #expect(try inject(0o600).contains("belonged to 65534:65534 and belongs to 0:0 now; --owner sets that"))
   }
 
+  @Test("a file that has the content already is written again where its mode or its owner is not the right one")
+  func wrongMode() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let template = try sandbox.write(#"{{ vault "web" }}"#, to: "t")
+    let out = sandbox.home + "/out"
+    func status() throws -> stat {
+      var status = stat()
+      try #require(unsafe stat(out, &status) == 0)
+      return status
+    }
+    func inject(_ more: String...) throws -> String {
+      let told = try sandbox.must(["inject", "-i", template, "-o", out, "--json"] + more)
+      return told.contains(#""changed":true"#) ? "changed" : "as it was"
+    }
+    #expect(try inject() == "changed" && inject() == "as it was")
+    for mode in [0o644, 0o640, 0o400, 0o4600] as [mode_t] {
+      try #require(unsafe chmod(out, mode) == 0)
+      #expect(try inject() == "changed" && status().st_mode & 0o7777 == 0o600, "\(String(mode, radix: 8))")
+    }
+    #expect(try inject("--mode", "0640") == "changed" && status().st_mode & 0o7777 == 0o640)
+    #expect(try inject("--mode", "0640") == "as it was")
+    #expect(try String(contentsOfFile: out, encoding: .utf8) == "hunter2")
+    // A file of another owner is replaced, whatever is in it.
+    guard Root.isAtHand else { return }
+    try #require(unsafe chmod(out, 0o600) == 0)
+    try #require(unsafe chown(out, 65534, 65534) == 0)
+    #expect(try inject() == "changed" && status().st_uid == geteuid())
+  }
+
   @Test("a mount point is called one", .enabled(if: Root.isAtHand, "needs root to mount")) func mountPoint() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
