@@ -209,6 +209,33 @@ import VaultTesting
     #expect(alone.status == 65 && alone.errors.contains("no certificate"), "\(alone)")
   }
 
+  @Test("kubectl is told the end of whatever the item has: a token, or a client's key and certificate")
+  func kubectlExpiry() throws {
+    let stand = try HelperStand()
+    defer { stand.close() }
+    try stand.sandbox.must(["set", "kubectl/token", "--kind", "api-key"], stdin: "t0ken")
+    try stand.sandbox.must(["set", "kubectl/key", "--kind", "tls-key", "--file", certificate(stand)])
+    func status(_ name: String) throws -> [String: String] {
+      let outcome = try stand.helper("kubectl", name)
+      let answer = try JSONSerialization.jsonObject(with: Data(outcome.stdout)) as? [String: Any]
+      return try #require(answer?["status"] as? [String: String], "\(outcome)")
+    }
+    for (name, members) in [
+      ("token", ["token"]), ("key", ["clientCertificateData", "clientKeyData"]),
+    ] {
+      #expect(try status(name).keys.sorted() == members)
+      let words = ["set", "kubectl/\(name)", "--update", "--keep-value", "--expires"]
+      try stand.sandbox.must(words + ["2100-01-01"])
+      let told = try status(name)
+      #expect(told["expirationTimestamp"] == "2100-01-01T00:00:00Z", "\(name)")
+      #expect(told.keys.sorted() == (members + ["expirationTimestamp"]).sorted(), "\(name)")
+      // What has expired is not handed out at all.
+      try stand.sandbox.must(words + ["2020-01-01", "--expired"])
+      let outcome = try stand.helper("kubectl", name)
+      #expect(outcome.status == 66 && outcome.output.isEmpty, "\(name) \(outcome)")
+    }
+  }
+
   @Test("kubectl gets whole lines of a key and its certificates, in whatever order and form they are stored")
   func clientKeyForms() throws {
     let stand = try HelperStand()
