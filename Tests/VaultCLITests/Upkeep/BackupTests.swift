@@ -284,4 +284,29 @@ import VaultTesting
     #expect(try other.run(["restore", "-", "--password-stdin"]).status == 64)
     #expect(!FileManager.default.fileExists(atPath: other.store + "/vault.db"))
   }
+
+  @Test("a check without a password finds each file that is longer or shorter than its header says, however little")
+  func checkedLength() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let file = sandbox.home + "/vault.backup"
+    try sandbox.must(["backup", file])
+    let whole = [UInt8](try #require(FileManager.default.contents(atPath: file)))
+    let (short, long) = ("it is cut short", "there is data after its end")
+    for (bytes, said) in [
+      (whole, nil), (whole + [0], long), (whole + whole, long), (whole + [UInt8](repeating: 0, count: 600_000), long),
+      (Array(whole.dropLast()), short), (Array(whole.prefix(whole.count / 2)), short),
+    ] as [([UInt8], String?)] {
+      try Data(bytes).write(to: URL(fileURLWithPath: file))
+      // A file's length could be known before it is read; that of a pipe cannot.
+      for outcome in [
+        try sandbox.run(["backup", "--check", file]), try sandbox.run(["backup", "--check", "-"], stdin: bytes),
+      ] {
+        let known = "\(bytes.count) of \(whole.count) bytes: \(outcome)"
+        #expect(outcome.status == (said == nil ? 75 : 65), "\(known)")
+        #expect(outcome.errors.contains(said ?? "nothing was found wrong"), "\(known)")
+        #expect(outcome.output.isEmpty == (said != nil), "\(known)")
+      }
+    }
+  }
 }
