@@ -304,6 +304,20 @@ import VaultModel
     #expect(made.expires == 2500)
   }
 
+  @Test("is refused as a copy where the presence that its source asks for is over once it was sealed")
+  func latePresence() throws {
+    try stand.vault.keychain().set(
+      ItemChange(name: ItemName("long"), require: .password, update: true), now: 1)
+    stand.access.add(.password, by: stand.administrator, with: [])
+    let long = try prepareCopy()
+    // In a sleep no timer runs.
+    stand.hands.sleep(seconds: 100_000)
+    #expect(throws: Refusal.presenceRequired("long", .password)) { try copy(long) }
+    #expect(throws: VaultError.noSuchItem) { try stand.vault.keychain().item(named: ItemName("copy")) }
+    stand.access.add(.password, by: stand.administrator, with: [])
+    #expect(try copy(long) == 1)
+  }
+
   @Test("is refused as a copy for who may not read the source any more once it was sealed") func revokedCopy() throws {
     let (caller, subject) = (RoomStand.caller(990), try Subject(parsing: "user:990"))
     let work = ItemWork.copy(try ItemName("long"), to: try ItemName("own/copy"), replacing: false)
