@@ -14,12 +14,13 @@ extension Keychain {
   /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``; ``VaultError/storage(_:)``. Nothing was removed then.
   public func dropExcessAudit(beyond most: Int64) throws(VaultError) -> Int64 {
     guard !bound.isAuditJoined, bound.auditJoin == nil, !hasFailed, !hasUnwrittenAudit,
-      unjoinedAuditBytes ?? 0 > most, let first = try excess(beyond: most)
+      unjoinedAuditBytes ?? 0 > most, let (first, before) = try excess(beyond: most)
     else { return 0 }
     let last = auditEnd.entries
     let chain = try Self.chain(first)
-    var end = AuditEnd(
-      AuditPosition(before: chain, in: first.row), chain: try database.auditRow(first.row - 1)?.chain ?? 0)
+    var position = AuditPosition(before: chain, in: first.row)
+    position.bytes = before
+    var end = AuditEnd(position, chain: try database.auditRow(first.row - 1)?.chain ?? 0)
     // The chain states the MAC of the end before it. The join checks that MAC.
     end.mac = chain.ended
     try database.begin()
@@ -36,20 +37,23 @@ extension Keychain {
   }
 
   /// The beginning of the first chain to be removed: the last one before which there are at most `most` bytes from
-  /// before an unlock. Nil if there are no more than that, or if the unlocked vault has begun a chain after them.
-  private func excess(beyond most: Int64) throws(VaultError) -> AuditRow? {
-    var early: Int64 = 0
+  /// before an unlock. `before` is the number of bytes of the log before it. Nil if there are no more than `most`
+  /// bytes, or if the unlocked vault has begun a chain after them.
+  private func excess(beyond most: Int64) throws(VaultError) -> (first: AuditRow, before: Int64)? {
+    let joined = try anchor()?.joined ?? .start
+    var (early, bytes) = (Int64(0), joined.bytes)
     var isEarly = false
-    var first: AuditRow?
-    try database.eachAuditRow(after: anchor()?.joined.row ?? 0) { (row: AuditRow) throws(VaultError) in
+    var first: (AuditRow, Int64)?
+    try database.eachAuditRow(after: joined.row) { (row: AuditRow) throws(VaultError) in
       if row.isBeginning {
         switch try Self.chain(row).origin {
         case .unlocked: (early, isEarly, first) = (0, false, nil)
         case .cold: isEarly = true
         case .continued: break
         }
-        if isEarly, early <= most { first = row }
+        if isEarly, early <= most { first = (row, bytes) }
       }
+      bytes += Int64(row.bytes.count)
       if isEarly { early += Int64(row.bytes.count) }
       return true
     }
