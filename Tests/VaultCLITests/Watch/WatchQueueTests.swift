@@ -10,6 +10,20 @@ import VaultWire
     Vault.Event(event: "item", time: 1, name: name, change: "updated", to: to, version: version)
   }
 
+  /// Returns what a queue still tells of these changes: `a` for an update, `a>b` for a move, `-a` for a deletion.
+  private func told(_ changes: String...) -> [String] {
+    var queue = WatchQueue()
+    for change in changes {
+      let names = change.drop { $0 == "-" }.split(separator: ">").map(String.init)
+      let kind = change.hasPrefix("-") ? "deleted" : names.count > 1 ? "moved" : "updated"
+      queue.add(
+        Vault.Event(event: "item", time: 1, name: names[0], change: kind, to: names.count > 1 ? names[1] : nil))
+    }
+    return queue.take().map { event in
+      (event.change == "deleted" ? "-" : "") + [event.name, event.to].compactMap(\.self).joined(separator: ">")
+    }
+  }
+
   private let missed = Vault.Event(event: "state", time: 1, state: "locked", missed: true)
 
   @Test("of each item the last change counts, in the order of their coming") func coalesces() {
@@ -18,6 +32,31 @@ import VaultWire
     let taken = queue.take()
     #expect(taken.map { $0.to ?? $0.name } == ["a", "b"] && taken.map(\.version) == [2, 1])
     #expect(queue.isEmpty)
+  }
+
+  @Test("a name that is gone is told as gone, whatever comes later of the item under its new name") func gone() {
+    #expect(told("a>b", "b") == ["a>b", "b"])
+    #expect(told("a>b", "-b") == ["a>b", "-b"])
+    #expect(told("a>b", "b", "-b", "b", "b") == ["a>b", "b"])
+    #expect(told("a>b", "b>c", "c") == ["a>b", "b>c", "c"])
+    #expect(told("-a", "b>a", "a") == ["b>a", "a"])
+    #expect(told("a", "-a", "b") == ["-a", "b"])
+  }
+
+  @Test("a change is dropped once something has happened to all of its names") func covered() {
+    #expect(told("a", "a>b") == ["a>b"])
+    #expect(told("a", "b", "-b", "a>b") == ["a>b"])
+    #expect(told("a>b", "b", "a") == ["b", "a"])
+    #expect(told("a>b", "a", "b") == ["a", "b"])
+    #expect(told("a>b", "b>a") == ["b>a"])
+    #expect(told("a>a", "a") == ["a"])
+  }
+
+  @Test("a move that comes again after a failure is told with what came later") func moveAgain() {
+    var queue = WatchQueue()
+    queue.add(item("b", 3))
+    queue.putBack([item("a", to: "b"), item("c")])
+    #expect(queue.take().map { $0.to ?? $0.name } == ["b", "c", "b"])
   }
 
   @Test("what failed comes again with what came later, which counts") func putBack() {
@@ -37,6 +76,7 @@ import VaultWire
   @Test("more items than are told apart are a change of anything") func bounds() {
     var queue = WatchQueue()
     for number in 0..<5000 { queue.add(item("\(number)")) }
+    for number in 0..<5000 { queue.add(item("\(number)", to: "\(number + 1)")) }
     let taken = queue.take()
     #expect(taken.count <= WatchQueue.most && taken[0].isOfAnything)
   }
