@@ -32,6 +32,8 @@ struct ListCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     let query = [try query(), expiring ? "expires<30d" : nil].compactMap { $0 }.joined(separator: " ")
+    // An alarm takes silence for good news, so this list is never incomplete.
+    if expiring { try session.needAllNames() }
     var listing = Listing(
       query: query.isEmpty ? nil : query, whenEmpty: { $0.wayToAsk ?? $0.mayNotSee ?? whenEmpty($0) },
       isTree: !flat && !expiring)
