@@ -44,7 +44,11 @@ struct SecretServiceEnableCommand: ParsableCommand {
         "the daemon reads its settings from \(Printable.quoted(read)), and not from \(Printable.quoted(own))",
         "set XDG_CONFIG_HOME as the daemon has it, or end the daemon")
     }
+    let moment = StartedKeyring.now()
     let copied = withoutCopy || !mayBeAnother(standing, files) ? nil : try copy(standing, session)
+    let wasFree = standing.connected && standing.owner == nil
+    let started = try StartedKeyring(
+      wasFree && copied != nil ? SecretService.standing(session).owner : nil, since: moment)
     var changes = try OwnChanges(files.record, makesFolder: true)
     let changed = try change(files, &changes)
     changes.close()
@@ -52,6 +56,7 @@ struct SecretServiceEnableCommand: ParsableCommand {
     UserManager.tell("daemon-reload")
     startAgent(files)
     standing = try settle(session)
+    if let started { standing = try end(started, standing, session) }
     try report(copied, changed, standing)
     if copied == nil, !withoutCopy, !changed.isEmpty {
       Output.note("nothing was copied, because no other Secret Service runs, and the bus would start none")
@@ -115,6 +120,19 @@ struct SecretServiceEnableCommand: ParsableCommand {
       [failure.advice, way].compactMap { $0 }.joined(separator: "; "))
   }
 
+  /// Ends a keyring that was started only for the copy. It stays if what programs may have stored in it since cannot be
+  /// copied.
+  private func end(
+    _ keyring: borrowing StartedKeyring, _ standing: Wire.SecretServiceReply, _ session: Session
+  ) throws(Failure) -> Wire.SecretServiceReply {
+    guard let owner = standing.owner, owner.pid == keyring.pid,
+      let account = try? KeyringCopy.take(session, from: standing.name), account.incomplete == nil
+    else { return standing }
+    if !globals.json, account.stored > 0 { try Output.lines(account.lines(isTrial: false)) }
+    guard keyring.end() else { return standing }
+    return try takeName(session)
+  }
+
   /// Offers to end the program that still has the name: what other programs store there from now on would be lost.
   private func takeOver(
     from owner: Wire.BusOwner, _ standing: Wire.SecretServiceReply, _ session: Session
@@ -131,14 +149,18 @@ struct SecretServiceEnableCommand: ParsableCommand {
     guard kill(pid, SIGTERM) == 0 || errno == ESRCH else {
       throw Failure(.system, "cannot end process \(pid): \(Output.describe(errno))", "log out and in again")
     }
-    var standing = standing
+    return try takeName(session)
+  }
+
+  /// Has the daemon ask for its name until it has it, once the program that had the name was told to end.
+  private func takeName(_ session: Session) throws(Failure) -> Wire.SecretServiceReply {
     let end = Moment.now() + Self.patience
-    repeat {
+    while true {
       usleep(100_000)
       try SecretService.reload(session)
-      standing = try SecretService.standing(session)
-    } while standing.owner?.own != true && Moment.now() < end
-    return standing
+      let standing = try SecretService.standing(session)
+      if standing.owner?.own == true || Moment.now() >= end { return standing }
+    }
   }
 
   private func copyAgain(

@@ -271,6 +271,38 @@ private final class DesktopStand {
     withExtendedLifetime(keyring) {}
   }
 
+  /// Makes the file by which the bus starts GNOME Keyring, with its login keyring unlocked.
+  private func offerKeyring(_ stand: DesktopStand) throws {
+    let script = "printf pw | exec gnome-keyring-daemon --foreground --components=secrets --unlock"
+    try stand.write(
+      "[D-BUS Service]\nName=\(OtherKeyring.name)\nExec=/bin/sh -c '\(script)'\n",
+      "data/dbus-1/services/org.freedesktop.secrets.service")
+  }
+
+  @Test(
+    "a keyring that the bus starts only for the copy is ended again, without a question", .timeLimit(.minutes(5)),
+    arguments: [[], ["--json"]])
+  func startedForCopy(options: [String]) throws {
+    let stand = try DesktopStand()
+    try offerKeyring(stand)
+    let enabled = try stand.sandbox.run(["secret-service", "enable"] + options)
+    #expect(enabled.status == 0 && !enabled.errors.contains("still owns"), "\(enabled)")
+    if !options.isEmpty { #expect(enabled.output.contains(#""owned":true"#), "\(enabled)") }
+    try wait(for: "its end") { stand.sandbox.processes(mentioning: "gnome-keyring-daemon").isEmpty }
+    #expect(try stand.service("status").status == 0)
+    try store(stand, "host", "value")
+    #expect(try lookup(stand, "host") == "value")
+  }
+
+  @Test("a keyring that was there before the copy is not ended without a question") func startedBefore() throws {
+    let stand = try DesktopStand()
+    try offerKeyring(stand)
+    try store(stand, "host", "value")
+    let enabled = try stand.service("enable")
+    #expect(enabled.status == 75 && enabled.errors.contains("still owns \(OtherKeyring.name)"), "\(enabled)")
+    #expect(try stand.service("status").output.contains("(gnome-keyring-d), not this vault"))
+  }
+
   @Test("an offer of a slot that is accepted and then given up ends nothing else") func slotGivenUp() throws {
     let stand = try DesktopStand()
     let keyring = try OtherKeyring(in: stand.sandbox, on: stand.bus)
@@ -352,10 +384,7 @@ private final class DesktopStand {
 
   @Test("what programs have stored is copied back to the keyring that the bus starts again") func copiedBack() throws {
     let stand = try DesktopStand()
-    let service = "data/dbus-1/services/org.freedesktop.secrets.service"
-    let script = "printf pw | exec gnome-keyring-daemon --foreground --components=secrets --unlock"
-    try stand.write(
-      "[D-BUS Service]\nName=\(OtherKeyring.name)\nExec=/bin/sh -c '\(script)'\n", service)
+    try offerKeyring(stand)
     let before = try stand.files()
     let enabled = try stand.service("enable", "--without-copy")
     #expect(enabled.status == 0, "\(enabled)")
