@@ -4,6 +4,9 @@ internal import VaultWire
 
 /// The list of deposits: printed as JSON lines, as tab-separated lines, or on a terminal as a table.
 enum DepositReport {
+  /// The advice on a deposit that was kept aside.
+  static var advice: String { "\(Hint.vault("deposits")) shows it" }
+
   static func write(_ deposits: [Wire.DepositInfo], json: Bool) throws(Failure) {
     if json {
       for deposit in deposits { try Output.json(deposit) }

@@ -36,7 +36,11 @@ struct DepositRequest {
   private func depositSealed(_ file: String) throws(Failure) {
     let box = try DepositLine.box(in: file)
     let session = try session()
-    try report(session.unlocking(for: command.reason) { vault in try vault.deposit(sealed: box) })
+    let reply = try session.unlocking(for: command.reason) { vault in try vault.deposit(sealed: box) }
+    guard let reason = reply.keptReason else { return try report(reply) }
+    // A script reads no report. Most such boxes are for another vault, or were handed in before.
+    if command.globals.json { try Output.json(reply) }
+    throw Failure(.invalid, reason, DepositReport.advice)
   }
 
   private func report(_ reply: Wire.DepositSealedReply) throws(Failure) {
@@ -176,10 +180,14 @@ extension Wire.DepositSealedReply {
   /// The result of the deposit, in words for a person.
   var sentence: String {
     let item = name.map { " for \(Printable.quoted($0))" } ?? ""
-    let number = number.map { " (deposit \($0))" } ?? ""
-    if let kept { return "kept aside\(number): \(Printable.text(kept)); \(Hint.vault("deposits")) shows it" }
-    if waiting { return "deposited\(item); the next unlock decides about it\(number)" }
+    if let keptReason { return "\(keptReason); \(DepositReport.advice)" }
+    if waiting { return "deposited\(item); the next unlock decides about it\(place)" }
     if let version { return "stored version \(version)\(name.map { " of \(Printable.quoted($0))" } ?? "")" }
-    return "deposited\(item)\(number)"
+    return "deposited\(item)\(place)"
   }
+
+  /// The reason why the deposit was kept aside, in words for a person; nil if it was not.
+  var keptReason: String? { kept.map { "kept aside\(place): \(Printable.text($0))" } }
+
+  private var place: String { number.map { " (deposit \($0))" } ?? "" }
 }

@@ -49,6 +49,21 @@ import VaultTesting
     }
   }
 
+  @Test("a sealed line that is kept aside at once is an error, whoever reads the report") func keptSealed() throws {
+    let reply = #"{"number":5,"waiting":false,"kept":"why","name":"iot/x"}"#
+    let line = "vault: kept aside (deposit 5): why; `vault deposits` shows it"
+    try with(["DepositSealed": [#"{"parameters":\#(reply)}"#]]) { sandbox, words in
+      let command = words("deposit", "--sealed", try sandbox.write("vault-deposit:AA==\n", to: "box"))
+      let terminal = try Terminal(sandbox, command)
+      #expect(try terminal.wait() == 65)
+      #expect(terminal.screen == line + "\r\n")
+      for (options, output) in [([], ""), (["--json"], reply + "\n")] as [([String], String)] {
+        let quiet = try sandbox.run(command + options)
+        #expect(quiet.status == 65 && quiet.errors == line + "\n" && quiet.output == output, "\(quiet)")
+      }
+    }
+  }
+
   @Test("on a terminal the value is asked for twice and does not show, and nobody is asked for an unlock")
   func typed() throws {
     try with(["Deposit": [#"{"parameters":{"number":1,"waiting":true}}"#]]) { sandbox, words in
