@@ -14,6 +14,9 @@ package enum Certificate {
     guard let first = try PEMBlock.next(in: text, from: 0) else {
       throw ValueError(reason: "there is no PEM block ('-----BEGIN CERTIFICATE-----')")
     }
+    if try isKeyAlone(first, in: text) {
+      throw ValueError(reason: "it is a private key without a certificate; store it as tls-key")
+    }
     let expires = try expiry(of: first, in: text)
     var position = first.end
     while let block = try PEMBlock.next(in: text, from: position) {
@@ -21,6 +24,17 @@ package enum Certificate {
       position = block.end
     }
     return expires
+  }
+
+  /// True if the first block is a private key, and no later one is a certificate.
+  private static func isKeyAlone(_ first: PEMBlock, in text: RawSpan) throws(ValueError) -> Bool {
+    guard PrivateKey.isKey(first, in: text) else { return false }
+    var position = first.end
+    while let block = try PEMBlock.next(in: text, from: position) {
+      if block.isLabelled("CERTIFICATE", in: text) { return false }
+      position = block.end
+    }
+    return true
   }
 
   /// Checks one block.

@@ -72,6 +72,14 @@ struct CertificateTests {
       try ItemKind.certificate.check(certificate + Fixture.text("tls-ed25519.pem"))
     }
     #expect(error?.reason == "there is a private key with the certificate; store it as tls-key")
+    let first = #expect(throws: ValueError.self) {
+      try ItemKind.certificate.check(Fixture.text("tls-ed25519.pem") + certificate)
+    }
+    #expect(first == error)
+    let alone = #expect(throws: ValueError.self) {
+      try ItemKind.certificate.check(Fixture.text("tls-ed25519.pem"))
+    }
+    #expect(alone?.reason == "it is a private key without a certificate; store it as tls-key")
     #expect(!ItemKind.certificate.accepts(certificate.replacing("CERTIFICATE", with: "CERTIFICATE REQUEST")))
     #expect(!ItemKind.certificate.accepts("") && !ItemKind.certificate.accepts("no certificate\n"))
   }
