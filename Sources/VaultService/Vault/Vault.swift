@@ -398,7 +398,8 @@ package final class Vault {
 
   private func change(to kind: LockState.Kind, because cause: LockState.Cause) {
     state = LockState(kind: kind, cause: cause, since: clock.wall())
-    log.info("\(kind.rawValue): \(cause.text)")
+    // A daemon that starts beside another one ends at once, with a better message.
+    if !(isInUse && cause == .start) { log.info("\(kind.rawValue): \(cause.text)") }
     hooks.announce(.state(state))
   }
 }

@@ -114,6 +114,7 @@ import VaultTesting
     #expect(sameStore.status == 73)
     let pid = try #require(sandbox.daemonPid)
     #expect(sameStore.errors.contains("another vaultd (pid \(pid)) serves this vault"), "\(sameStore)")
+    #expect(!sameStore.errors.contains("unreadable"), "\(sameStore)")
     #expect(try sandbox.client().call("Status").string("state") == "cold")
   }
 
