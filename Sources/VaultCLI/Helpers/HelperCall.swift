@@ -94,6 +94,11 @@ struct HelperCall {
   /// The failure for words that the protocol does not know.
   var unusable: Failure { Failure(.usage, "these words do not belong to \(helper.name)'s protocol", advice) }
 
+  /// The failure for a command line that lacks a word.
+  ///
+  /// - Parameter word: what the word stands for, with its article.
+  func lacking(_ word: String) -> Failure { Failure(.usage, "\(helper.name)'s protocol needs \(word)", advice) }
+
   private var advice: String { "see `vault helper \(helper.name) --help`" }
 
   func run() throws {

@@ -5,6 +5,7 @@ enum NamedItem {
   /// Returns the name of the one item that the words name. The word is not encoded, since a valid name cannot leave the
   /// folder.
   static func name(_ call: HelperCall) throws(Failure) -> String {
+    if call.words.isEmpty { throw call.lacking("the name of an item in the folder \(call.helper.name)") }
     guard call.words.count == 1 else { throw call.unusable }
     return try name(call.words[0], in: call.helper.name)
   }

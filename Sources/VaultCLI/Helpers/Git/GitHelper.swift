@@ -19,6 +19,7 @@ enum GitHelper: CredentialHelper {
   private static let authtype = "authtype"
 
   static func run(_ call: HelperCall) throws {
+    if call.words.isEmpty { throw call.lacking("an action: get, store or erase") }
     guard call.words.count == 1 else { throw call.unusable }
     switch call.words[0] {
     case "get": try get(call)

@@ -44,7 +44,8 @@ enum KeyringHelper: CredentialHelper {
       default: throw call.unusable
       }
     }
-    guard words.count == 3 || words.count == 2 && words[0] == "get" && mode == .creds else { throw call.unusable }
+    if let word = missingWord(words, mode) { throw call.lacking(word) }
+    guard words.count == 3 || words.count == 2 && words[0] == "get" else { throw call.unusable }
     let (service, user) = (words[1], words.count > 2 ? words[2] : nil)
     let items = try HelperItems(call, for: "keyring, a password for \(service)")
     switch (words[0], user) {
@@ -52,6 +53,17 @@ enum KeyringHelper: CredentialHelper {
     case ("set", let user?): try set(service, user, items)
     case ("del", let user?): try delete(service, user, items)
     default: throw call.unusable
+    }
+  }
+
+  /// The first word that is missing, in words for a person; nil if none is, or if the action is not known.
+  private static func missingWord(_ words: [String], _ mode: Mode) -> String? {
+    switch (words.first, words.count) {
+    case (nil, _): "an action: get, set or del"
+    case ("get", 1), ("set", 1), ("del", 1): "the name of a service"
+    case ("get", 2) where mode == .creds: nil
+    case ("get", 2), ("set", 2), ("del", 2): "the name of a user"
+    default: nil
     }
   }
 

@@ -25,6 +25,8 @@ enum TerraformHelper: CredentialHelper {
     """
 
   static func run(_ call: HelperCall) throws {
+    if call.words.isEmpty { throw call.lacking("an action: get, store or forget") }
+    if call.words.count == 1 { throw call.lacking("the name of a host") }
     guard call.words.count == 2 else { throw call.unusable }
     let host = call.words[1]
     let spelling = URLSpelling(host)
