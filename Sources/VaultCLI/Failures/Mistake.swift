@@ -222,6 +222,9 @@ struct Mistake {
     if nearest.isEmpty, words.command == InjectCommand.self {
       return Failure(.usage, event, "the template is given with -i; see \(help)")
     }
+    if nearest.isEmpty, words.command == ListCommand.self {
+      return Failure(.usage, event, "the command lists one folder, or everything; see \(help)")
+    }
     return Failure(.usage, event, Suggestion.advice(nearest, help: help))
   }
 
