@@ -337,7 +337,7 @@ final class Answers {
       } else if isNewPassword, let weakness = first.withBytes({ Weakness(of: $0) }) {
         refusal = .weak(weakness)
       } else {
-        guard let second = try entry(again, keyboard, pasting: limit) else { return nil }
+        guard let second = try entry(again, keyboard, pasting: limit, isAgain: true) else { return nil }
         if first.isEqual(to: second) { return first }
         refusal = .different
       }
@@ -351,9 +351,9 @@ final class Answers {
   /// Asks for one entry of a new secret, which may be pasted if there is a limit of its bytes; nil at the end of the
   /// input.
   private static func entry(
-    _ question: String, _ keyboard: borrowing Keyboard, pasting limit: Int?
+    _ question: String, _ keyboard: borrowing Keyboard, pasting limit: Int?, isAgain: Bool = false
   ) throws(Failure) -> SecretBuffer? {
-    if let limit { return try keyboard.askText(question, limit: limit) }
+    if let limit { return try keyboard.askText(question, limit: limit, isAgain: isAgain) }
     return try keyboard.ask(question, .hidden)
   }
 

@@ -24,6 +24,7 @@ extension Keyboard {
     while true {
       guard let number = try attempt(question, style, signals, &text) else { break }
       if cancels(number) { return nil }
+      if text.lines > 0 { tellLoss(number) }
       signals.deliver(number)
     }
     if style == .hidden, text.lines > 0 { try show("\(Self.count(text.lines)).\n", .until(signals.descriptor)) }
@@ -33,15 +34,18 @@ extension Keyboard {
   /// Asks, and reads text that does not show: one line without its newline, or a pasted text in PEM with all of its
   /// lines up to control-D on an empty one. Nil at end of file (control-D on an empty line).
   ///
-  /// - Parameter limit: the most bytes of the text.
-  /// - Throws: also if more than one line is pasted, because the first line alone is not what the person meant.
-  borrowing func askText(_ question: String, limit: Int) throws(Failure) -> SecretBuffer? {
+  /// - Parameters:
+  ///   - limit: the most bytes of the text.
+  ///   - isAgain: whether the person has typed the text once, at another question.
+  /// - Throws: also if more than one line comes at once, because the first line alone is not what the person meant.
+  borrowing func askText(_ question: String, limit: Int, isAgain: Bool = false) throws(Failure) -> SecretBuffer? {
     try awaitTurn()
     let signals = try SignalPipe()
     var text = LinesTyped(limit: limit)
     while true {
       guard let number = try attempt(question, .hidden, signals, &text, endsWithLine: true) else { break }
       if cancels(number) { return nil }
+      if isAgain || text.lines > 0 { tellLoss(number) }
       signals.deliver(number)
     }
     if text.isPEM {
@@ -50,12 +54,19 @@ extension Keyboard {
       try show("\n", .until(signals.descriptor))
       if text.isCut {
         throw Failure(
-          .invalid, "the pasted text has several lines instead of one, so nothing was stored",
-          "give --kind note for text of several lines, or name its file with --file")
+          .invalid, "several lines came at once instead of one, pasted or typed ahead, so nothing was stored",
+          "type each line at its question; for text of several lines give --kind note, or name its file with --file")
       }
       text.dropBreak()
     }
     return text.finish(orEmpty: text.lines > 0)
+  }
+
+  /// Says that typed text is gone, if a signal is about to end the program. If a ``TypedValue`` is kept, it says so
+  /// itself.
+  private func tellLoss(_ number: Int32) {
+    guard SignalPipe.ending.contains(number), !TypedValue.isKept else { return }
+    try? show("vault: interrupted; what was typed is gone\n", .none)
   }
 
   private static func count(_ lines: Int) -> String { Counted.text(lines, "line") }

@@ -92,7 +92,26 @@ struct Question: Sendable, CustomTestStringConvertible {
     let isOfCode = question.shown == "Recovery code: "
     #expect(
       terminal.screen.contains("the recovery code above was not stored, and \(loss)") == isOfCode, "\(terminal.screen)")
+    let isValue = question.arguments[0] == "set" && question.shown == Question.again
+    #expect(terminal.screen.contains(Self.gone) == isValue, "\(terminal.screen)")
     #expect(try sandbox.everything() == before)
+  }
+
+  private static let gone = "vault: interrupted; what was typed is gone"
+
+  @Test("control-C after the first line of a text says that it is gone", arguments: ["note", "tls-key"])
+  func lines(kind: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["set", "new", "--kind", kind])
+    try terminal.expect("ended by control-D on an empty line:")
+    // The last byte may be lost with control-C, but not the first line.
+    terminal.type("one line\rand another")
+    try wait(for: "the reading of both") { terminal.unread == 0 }
+    terminal.control("c")
+    #expect(try terminal.wait() == 130)
+    #expect(terminal.screen.contains(Self.gone) && terminal.isCooked, "\(terminal.screen)")
+    #expect(try sandbox.run("show", "new").status == 66)
   }
 
   /// The signals that end a program unless it handles them (signal(7)).

@@ -5,7 +5,7 @@ import VaultTesting
 
 @Suite("What is pasted and mistyped where a value is set on a terminal") struct SetTerminalTests {
   private static let refusal =
-    "vault: the pasted text has several lines instead of one, so nothing was stored"
+    "vault: several lines came at once instead of one, pasted or typed ahead, so nothing was stored"
 
   @Test(
     "of a text of several lines nothing is stored, shows or reaches the shell",
