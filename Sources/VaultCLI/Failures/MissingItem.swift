@@ -10,6 +10,8 @@ struct MissingItem: Equatable {
   var isDoubtful = false
   /// The advice on how to apply the same command to a folder; nil if there is none.
   var folderWay: String?
+  /// The name of the command, if it takes predicates.
+  var predicateCommand: String?
 
   /// The time limit of a search in milliseconds; names found by then are used.
   private static let patience = 1000
@@ -64,6 +66,26 @@ extension MissingItem {
     return found?.contains { $0.name.utf8.elementsEqual(name.utf8) } ?? false
   }
 
+  /// True if there is an item of that name and the caller may know that.
+  var isThere: Bool {
+    let found = try? vault.find("name=\(Predicates.quote(name))")
+    return found?.contains { $0.name.utf8.elementsEqual(name.utf8) } ?? false
+  }
+
+  /// The advice for a name that is a pattern, where the command takes predicates; nil for any other name. A name with
+  /// a quote would need more of them.
+  var patternWay: String? {
+    guard let predicateCommand, name.utf8.contains(where: { "*?".utf8.contains($0) }),
+      !Predicates.needsQuotes(name), !name.utf8.contains(UInt8(ascii: "'"))
+    else { return nil }
+    let way = "\(Hint.vault("\(predicateCommand) 'name~\(Printable.line(name))'")) takes what the pattern matches"
+    let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count > 1, ["*", "**"].contains(parts[parts.count - 1]) else { return way }
+    let folder = parts.dropLast().joined(separator: "/") + "/"
+    guard !folder.utf8.contains(where: { "*?".utf8.contains($0) }) else { return way }
+    return "\(way), and \(Hint.vault("\(predicateCommand) \(Printable.line(folder))")) the whole folder"
+  }
+
   /// The item and the field, if the name is spelled like a field for `vault run` and that item exists; nil otherwise.
   var reference: ItemReference? {
     guard let reference = try? ItemReference(parsing: name), reference.field != nil else { return nil }
@@ -98,6 +120,7 @@ extension Failure {
     let children = missing.children()
     if children.names.isEmpty {
       if missing.isInTrash { return inTrash }
+      if let way = missing.patternWay { return Failure(exit, event, way) }
       if let reference = missing.reference, let field = reference.field {
         let command = "get \(Printable.line(reference.name.text)) --field \(Printable.line(field))"
         return Failure(exit, event, "print a field with \(Hint.vault(command))")

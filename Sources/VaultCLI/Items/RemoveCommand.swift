@@ -54,6 +54,7 @@ struct RemoveCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     session.folderWay = "\(Hint.vault("rm FOLDER/")) deletes all of it"
+    session.predicateCommand = "rm"
     let folders = (items + names).compactMap(Folder.init)
     let found = try folders.flatMap { try $0.someItems(session).map(\.name) }
     let named = (items + names).filter { Folder($0) == nil }

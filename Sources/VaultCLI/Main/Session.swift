@@ -33,6 +33,8 @@ final class Session {
   /// The advice on how to give this command a folder, for a person who names a folder like an item; nil if the command
   /// takes no folder.
   var folderWay: String?
+  /// The name of a command that takes predicates as well, for a person who gives it a pattern; nil for others.
+  var predicateCommand: String?
   /// True for a command with the option `--kind`, which may help with a value that is refused.
   var takesKind = false
   private var mayStart: Bool
@@ -185,7 +187,8 @@ final class Session {
       failure = Failure(neverRead: name, use: item?.use.flatMap(KeyUse.init(name:)))
     case .fault(.noSuchItem(let name, let unverified)):
       failure.missing = MissingItem(
-        name: name, location: vault.location, isDoubtful: unverified == true, folderWay: folderWay)
+        name: name, location: vault.location, isDoubtful: unverified == true, folderWay: folderWay,
+        predicateCommand: predicateCommand)
     case .fault(.invalidValue(_, _, _, let needsAnother)) where !takesKind && needsAnother != true:
       failure = Failure(failure.exit, failure.event, failure.advice.map { _ in "correct it" })
     case .fault(.vaultExists): failure = vaultExists(try? vault.status())

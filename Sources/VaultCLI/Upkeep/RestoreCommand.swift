@@ -34,7 +34,7 @@ struct RestoreCommand: SecretTaking {
   }
 
   func run() throws {
-    let source = try BackupSource(file)
+    let source = try source()
     let session = try Session(globals)
     if file == "-" { try checkThereIsNone(session) }
     let answers = Answers(secrets, json: globals.json)
@@ -46,6 +46,22 @@ struct RestoreCommand: SecretTaking {
     guard Keyboard.isAttended else { return }
     Output.note("the vault is restored; open it with \(Hint.vault("unlock"))")
     Output.note("no grant that it had is in effect before \(Hint.vault("grants confirm"))")
+  }
+
+  /// Opens the file. The failure for the name of an item says how items are restored.
+  private func source() throws(Failure) -> BackupSource {
+    do throws(Failure) { return try BackupSource(file) } catch {
+      guard error.exit == .io, (try? ItemName(file)) != nil,
+        let session = try? Session(globals, startsDaemon: false)
+      else { throw error }
+      let (item, name) = (MissingItem(name: file, location: session.vault.location), Printable.line(file))
+      if item.isThere {
+        let way = Hint.vault("restore-version \(name) NUMBER")
+        throw Failure(error.exit, error.event, "\(way) restores a version of the item")
+      }
+      guard item.isInTrash else { throw error }
+      throw Failure(error.exit, error.event, "\(Hint.vault("trash restore \(name)")) restores the item")
+    }
   }
 
   /// Refuses to restore beside an existing vault before standard input is read, which may be a person's keyboard.

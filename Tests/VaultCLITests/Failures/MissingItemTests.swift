@@ -92,6 +92,38 @@ import VaultTesting
     }
   }
 
+  @Test(
+    "a pattern where a name stands is told how to write it",
+    arguments: [
+      (
+        "iothome/*",
+        "`vault rm 'name~iothome/*'` takes what the pattern matches, and `vault rm iothome/` the whole folder"
+      ),
+      ("iothome/l*", "`vault rm 'name~iothome/l*'` takes what the pattern matches"),
+      ("web?", "`vault rm 'name~web?'` takes what the pattern matches"),
+    ])
+  func pattern(name: String, advice: String) throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["rm", name])
+    #expect(try terminal.wait() == 66)
+    #expect(terminal.screen == "vault: no item `\(name)`; \(advice)\r\n", "\(terminal.screen)")
+  }
+
+  @Test("an item that is given as a backup to restore is told what restores items") func restore() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    func advice(_ name: String) throws -> String {
+      let outcome = try sandbox.run("restore", name)
+      #expect(outcome.status == 74 && outcome.errors.hasPrefix("vault: cannot open `\(name)`: "), "\(outcome)")
+      return outcome.errors
+    }
+    #expect(try advice("webcam").hasSuffix("; `vault restore-version webcam NUMBER` restores a version of the item\n"))
+    try sandbox.must(["rm", "webcam"])
+    #expect(try advice("webcam").hasSuffix("; `vault trash restore webcam` restores the item\n"))
+    #expect(try advice("nothing").hasSuffix("; name another file\n"))
+  }
+
   @Test("the nearest name in the trash is told where one is to come back")
   func trash() throws {
     let sandbox = try sandbox()

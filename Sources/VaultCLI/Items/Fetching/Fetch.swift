@@ -30,7 +30,7 @@ struct Fetch: Equatable {
         let wait = end.map { Duration.milliseconds(max(0, $0 - Moment.now())) }
         try add(item, &part, to: &fetched, wait: wait, for: purpose, session)
       } catch {
-        throw error.naming(item.name, at: place(part)).explainingPrefix
+        throw error.naming(item.name, at: place(part)).explainingPrefix.explainingMark(in: part, session)
       }
     }
     return fetched
@@ -127,6 +127,15 @@ extension Failure {
   fileprivate var explainingPrefix: Failure {
     guard let missing, !missing.isDoubtful, missing.name.hasPrefix("vault:") else { return self }
     return Failure(exit, event, "leave out `vault:`, which stands before an item only in a .env file")
+  }
+
+  /// The same failure; if an item has the whole reference as its name, with advice on how to write that item.
+  fileprivate func explainingMark(in part: ItemReference, _ session: Session) -> Failure {
+    guard exit == .missing, part.field != nil, missing?.isDoubtful != true,
+      MissingItem(name: part.label, location: session.vault.location).isThere
+    else { return self }
+    let written = Printable.quoted("\(part.label)#value")
+    return Failure(exit, event, "for the item \(Printable.quoted(part.label)) write \(written)")
   }
 
   /// The same failure with the item's name and its place in a file, if it is about the item and does not tell them.
