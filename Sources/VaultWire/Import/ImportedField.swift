@@ -1,0 +1,83 @@
+internal import VaultBytes
+
+/// A field of an entry, without its value. Whatever the source holds of an entry is a field, so that the account of an
+/// import can tell what became of it.
+public struct ImportedField: Hashable, Sendable {
+  /// The meaning of a field. It decides how the field is stored.
+  public enum Role: String, CaseIterable, Sendable {
+    /// The title and the folder, which make the name of the item; the value is their text.
+    case title, folder
+    /// The identification in the source.
+    case identifier
+    case username
+    /// The secret that is the value of the item itself.
+    case password
+    case url
+    /// A one-time secret as a `otpauth:` URI.
+    case oneTime = "one-time"
+    /// A text of any length.
+    case note
+    /// A text that is no secret.
+    case text
+    /// A text that the source protects.
+    case secret
+    /// One label.
+    case tag
+    /// A file; the name of the field is the file's name.
+    case attachment
+    /// A whole entry that consists of many members, as JSON.
+    case document
+    /// Times as decimal Unix seconds.
+    case created, modified, expires
+    /// An earlier value of ``password``, or the text of another field as it was once.
+    case oldPassword = "old-password"
+    case oldField = "old-field"
+    /// A setting of the program that the source belongs to, such as an icon.
+    case setting
+  }
+
+  /// The most bytes of a value, which are those of an item; a larger one is refused with its size.
+  public static let longestValue = 1 << 20
+  /// The most bytes of a name and of a refusal.
+  public static let longestName = 4096
+
+  /// The name of the field in the source.
+  public let name: String
+  public let role: Role
+  /// The time at which an old value was replaced or written, in Unix seconds; nil if nothing is known.
+  public let time: Int64?
+  /// The media type of an attachment or a document; nil if nothing is known.
+  public let mediaType: String?
+  /// The size of the value in bytes, also of a value that is refused.
+  public let size: Int
+  /// The reason why the field cannot be imported; nil if it can.
+  public let refusal: String?
+
+  public init(
+    _ name: String, _ role: Role, time: Int64? = nil, mediaType: String? = nil, size: Int, refusal: String? = nil
+  ) {
+    (self.name, self.role, self.time) = (name, role, time)
+    (self.mediaType, self.size, self.refusal) = (mediaType, size, refusal)
+  }
+
+  func write(to writer: inout JSONWriter) {
+    writer.field("name", name)
+    writer.field("role", role.rawValue)
+    writer.field("time", time)
+    writer.field("type", mediaType)
+    writer.field("size", size)
+    writer.field("refusal", refusal)
+  }
+
+  init?(_ frame: borrowing Frame) {
+    let root = frame.root
+    func text(_ key: StaticString) -> String? { frame.member(key, of: root).flatMap { frame.string($0) } }
+    func number(_ key: StaticString) -> Int64? { frame.member(key, of: root).flatMap { frame.integer($0) } }
+    guard let name = text("name"), name.utf8.count <= Self.longestName, let role = text("role").flatMap(Role.init),
+      let size = number("size").flatMap({ Int(exactly: $0) }), size >= 0
+    else { return nil }
+    let (mediaType, refusal) = (text("type"), text("refusal"))
+    guard (mediaType?.utf8.count ?? 0) <= 256, (refusal?.utf8.count ?? 0) <= Self.longestName else { return nil }
+    self.init(name, role, time: number("time"), mediaType: mediaType, size: size, refusal: refusal)
+  }
+}
