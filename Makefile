@@ -33,7 +33,7 @@ endif
 BUILD    := .build/install
 BIN      := $(BUILD)/release
 # Programs that the daemon or the client starts, because what they load must not load into it.
-HELPERS  := vault-pam vault-tpm2 vault-keyring vault-qr vault-rsa vault-agent
+HELPERS  := vault-pam vault-tpm2 vault-keyring vault-qr vault-rsa vault-import vault-agent
 PROGRAMS := $(addprefix $(BIN)/,vault vaultd $(HELPERS))
 SOURCES  := Package.swift $(shell find Sources -type f)
 # SwiftPM leaves folders where temporary files are, some in each run.
@@ -60,7 +60,7 @@ without-known-warnings := sed -u -e '/in statically linked applications requires
 # The packages that the build needs, without any upgrade, and those that the tests need beside them, with the upgrades
 # that apt wants for them.
 BUILD_DEPS := libsodium-dev libgcrypt20-dev libqrencode-dev libsqlite3-dev libsystemd-dev libpam0g-dev libtss2-dev \
-              libsecret-1-dev
+              libsecret-1-dev libexpat1-dev
 DEB_DEPS   := debhelper lintian
 TEST_DEPS  := libpam0g-dev libtss2-tcti-pcap0 systemd mandoc argon2 socat fprintd libpam-fprintd polkitd dbus-daemon \
               python3-dbusmock swtpm swtpm-tools \
@@ -143,7 +143,7 @@ demonstrate: build
 
 # The programs are tested as they are installed: the optimizer, too, decides what stays in memory, and the client is
 # another file. The code that the tests call themselves is a debug build.
-TESTED := store-flipper store-replay stack-proof other-process
+TESTED := store-flipper store-replay stack-proof sandbox-proof other-process
 test:
 	+@$(call make-timed,test-deps lint build check demonstrate tested build-tests run-tests)
 

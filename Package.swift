@@ -64,6 +64,7 @@ let package = Package(
     .executable(name: "vault-keyring", targets: ["vault-keyring"]),
     .executable(name: "vault-qr", targets: ["vault-qr"]),
     .executable(name: "vault-rsa", targets: ["vault-rsa"]),
+    .executable(name: "vault-import", targets: ["vault-import"]),
     .executable(name: "vault-agent", targets: ["vault-agent"]),
     .library(name: "VaultClient", targets: ["VaultClient"]),
     // The internals that the nested benchmark and fuzz builds use.
@@ -84,6 +85,7 @@ let package = Package(
     .systemLibrary(name: "CPAM"),
     .systemLibrary(name: "CTPM2"),
     .systemLibrary(name: "CQREncode"),
+    .systemLibrary(name: "CExpat"),
     // The flags of glib-2.0 are used, because those of libsecret contain -pthread, about which the package manager
     // complains at every build.
     .systemLibrary(name: "CSecret", pkgConfig: "glib-2.0"),
@@ -92,6 +94,8 @@ let package = Package(
     .target(name: "CWipingHeap"),
     // A recvmsg(2) that keeps the files which other programs pass apart.
     .target(name: "CGivenFiles"),
+    // The filter of calls and the limits of the program that reads other programs' files.
+    .target(name: "CSandbox"),
     // The code that runs in every program before the Swift runtime starts.
     .target(name: "CStart"),
 
@@ -100,7 +104,8 @@ let package = Package(
     .target(name: "VaultBytes", swiftSettings: strict),
     .target(name: "VaultModel", dependencies: ["VaultBytes"], swiftSettings: strict),
     .target(name: "VaultCore", dependencies: ["VaultModel", "VaultBytes", "CSodium"], swiftSettings: strict),
-    // The functions that libsodium lacks, for other programs' protocols; no other target reaches libgcrypt.
+    // The functions that libsodium lacks, for other programs' protocols. No other target reaches libgcrypt but that of
+    // other programs' files.
     .target(
       name: "VaultSigning", dependencies: ["VaultCore", "VaultModel", "VaultBytes", "CGcrypt"], swiftSettings: strict),
     // The wire of the ssh-agent, and known_hosts; only the door for SSH programs speaks it.
@@ -143,6 +148,14 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "VaultQR", dependencies: ["VaultProcess", "VaultWire", "VaultBytes", "CQREncode", "CLinux"],
+      swiftSettings: strict),
+    // The readers of other programs' files, which run in a sandbox. `vault` trusts nothing that they say, so it shares
+    // the frames with them alone.
+    .target(
+      name: "VaultImport",
+      dependencies: [
+        "VaultHelper", "VaultProcess", "VaultWire", "VaultBytes", "CGcrypt", "CExpat", "CSandbox", "CLinux",
+      ],
       swiftSettings: strict),
     // The program that asks a person questions: the daemon itself starts no program of the user and
     // talks to no desktop.
@@ -188,6 +201,9 @@ let package = Package(
       name: "vault-rsa", dependencies: ["VaultRSA", "VaultHelper", "VaultProcess", "CWipingHeap", "CStart"],
       swiftSettings: strict, linkerSettings: boundAtStart),
     .executableTarget(
+      name: "vault-import", dependencies: ["VaultImport", "VaultProcess", "CWipingHeap", "CStart"],
+      swiftSettings: strict, linkerSettings: boundAtStart),
+    .executableTarget(
       name: "vault-agent", dependencies: ["VaultAgent", "VaultProcess", "CWipingHeap", "CStart"], exclude: ["user"],
       swiftSettings: strict, linkerSettings: boundAtStart),
     .executableTarget(
@@ -197,7 +213,8 @@ let package = Package(
     .target(
       name: "programs",
       dependencies: [
-        "vault", "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "vault-qr", "vault-rsa", "vault-agent",
+        "vault", "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "vault-qr", "vault-rsa", "vault-import",
+        "vault-agent",
       ],
       swiftSettings: strict),
 
@@ -222,6 +239,8 @@ let package = Package(
       name: "stack-proof", dependencies: ["VaultSigning", "VaultCore", "VaultModel", "VaultBytes", "CSodium"],
       path: "Tests/StackProof",
       swiftSettings: strict),
+    // A program that tries calls in the sandbox in place of a parser. It is a program because the kernel ends it.
+    .executableTarget(name: "sandbox-proof", dependencies: ["CSandbox"], path: "Tests/SandboxProof"),
     // A program that repeats the inputs of the fuzzers of whole stores, in its own process, so that its
     // random numbers repeat too.
     .executableTarget(
@@ -275,6 +294,12 @@ let package = Package(
       dependencies: ["VaultHelper", "VaultTPM2", "VaultWire", "VaultModel", "VaultBytes", "VaultTesting"],
       swiftSettings: strict),
     .testTarget(
+      name: "VaultImportTests",
+      dependencies: [
+        "VaultImport", "VaultWire", "VaultBytes", "vault-import", "sandbox-proof", "VaultTesting",
+      ],
+      resources: [.copy("Files")], swiftSettings: strict),
+    .testTarget(
       name: "VaultServiceTests",
       dependencies: [
         "VaultService", "VaultStore", "VaultCore", "VaultModel", "VaultBytes", "CLinux", "CSQLite", "CFaultyDisk",
@@ -306,7 +331,7 @@ let package = Package(
       dependencies: [
         "VaultCLI", "VaultClient", "VaultWire", "VaultModel", "VaultBytes", "CLinux", "CSodium", "VaultTesting",
         "vaultd",
-        "vault-pam", "vault-tpm2", "vault-keyring", "vault-qr", "vault-rsa", "vault-agent",
+        "vault-pam", "vault-tpm2", "vault-keyring", "vault-qr", "vault-rsa", "vault-import", "vault-agent",
       ],
       swiftSettings: strict),
   ]

@@ -64,7 +64,7 @@ quiet "vault holds nothing of libsodium" client_has_no_libsodium
 # A search for a symbol at a first call would leave what was copied last on the stack.
 bound_at_start() {
   local program
-  for program in vaultd vault-pam vault-tpm2 vault-keyring vault-qr vault-rsa vault-agent; do
+  for program in vaultd vault-pam vault-tpm2 vault-keyring vault-qr vault-rsa vault-import vault-agent; do
     readelf -d ".build/install/release/$program" | grep -q BIND_NOW || echo "$program binds its symbols late"
   done
 }
@@ -86,6 +86,7 @@ quiet "vault-tpm2 needs the TPM software stack alone" helper_needs vault-tpm2 'l
 quiet "vault-keyring needs libsecret and GLib alone" helper_needs vault-keyring 'libsecret-1|lib(gio|gobject|glib)-2\.0'
 quiet "vault-qr needs libqrencode alone" helper_needs vault-qr libqrencode
 quiet "vault-rsa needs libsodium and libgcrypt alone" helper_needs vault-rsa 'libsodium|libgcrypt'
+quiet "vault-import needs libgcrypt and expat alone" helper_needs vault-import 'libgcrypt|libexpat'
 quiet "vault-agent needs libsystemd alone" helper_needs vault-agent libsystemd
 
 # The packages of the build on a machine that lags behind its archive: of three that are missing, libold-dev would
@@ -148,7 +149,7 @@ no_placeholder() { grep -rIl '@[a-z]*@' "$root/usr" || true; }
 quiet "no placeholder is left in an installed file" no_placeholder
 programs_start() {
   local program
-  for program in bin/vault bin/vaultd libexec/vault/vault-{pam,tpm2,keyring,qr,rsa,agent}; do
+  for program in bin/vault bin/vaultd libexec/vault/vault-{pam,tpm2,keyring,qr,rsa,import,agent}; do
     "$root/usr/$program" --help >/dev/null || echo "$program --help failed"
   done
 }
@@ -347,7 +348,7 @@ chmod 711 "$root"
 mkdir -m 700 "$home" "$home/run"
 mkdir -p "$home/clone/.build/install/release"
 cp -a Makefile Package.swift Sources Tests man "$home/clone"
-for program in vault vaultd vault-{pam,tpm2,keyring,qr,rsa,agent}; do
+for program in vault vaultd vault-{pam,tpm2,keyring,qr,rsa,import,agent}; do
   cp -a ".build/install/release/$program" "$home/clone/.build/install/release"
 done
 as_person=()

@@ -45,11 +45,12 @@ public struct HelperConversation: ~Copyable {
 }
 
 extension HelperProgram {
-  /// Runs a program for a conversation, and returns its exit code. The program ends with the process that started it.
+  /// Runs a program for a conversation, and returns its exit code, which `body` returns. The program ends with the
+  /// process that started it.
   ///
   /// - Parameter limit: the longest frame in bytes.
   public static func converse(
-    _ name: String, frames limit: Int, _ body: (inout HelperConversation) -> Void
+    _ name: String, frames limit: Int, _ body: (consuming HelperConversation) -> Int32
   ) -> Int32 {
     guard isStartedByItsUser() else {
       StandardStream.errors.complain(
@@ -58,8 +59,6 @@ extension HelperProgram {
     }
     harden()
     _ = vault_end_with_parent()
-    var conversation = HelperConversation(frames: limit)
-    body(&conversation)
-    return 0
+    return body(HelperConversation(frames: limit))
   }
 }

@@ -13,7 +13,11 @@ public enum Keyring {
   /// Runs the program and returns its exit code (sysexits.h).
   public static func main(_ arguments: [String]) -> Int32 {
     guard arguments == ["transfer"] else { return program.main(arguments) }
-    return HelperProgram.converse("vault-keyring", frames: ProviderCall.frameLimit) { Transfer.run(&$0) }
+    return HelperProgram.converse("vault-keyring", frames: ProviderCall.frameLimit) { conversation in
+      var conversation = conversation
+      Transfer.run(&conversation)
+      return 0
+    }
   }
 
   static let program = KeystoreProgram(name: "vault-keyring") {

@@ -21,6 +21,7 @@ enum InstalledHelpers {
   /// The helpers that the client starts.
   private static let ofClient = [
     Helper(name: "vault-qr", loss: "--qr draws nothing"),
+    Helper(name: "vault-import", loss: "no file of another program is imported"),
     Helper(name: "vault-agent", loss: "nobody is asked in a window"),
     Helper(name: "vault-keyring", loss: "nothing is copied from or to a keyring"),
   ]

@@ -8,7 +8,7 @@ import VaultTesting
     .disabled(if: Sanitizer.isPresent, "a sanitizer needs /proc"),
     arguments: [
       "vault lock", "vault", "vaultd --store /nonexistent/store", "vault-pam", "vault-tpm2", "vault-keyring",
-      "vault-qr", "vault-rsa", "vault-agent",
+      "vault-qr", "vault-rsa", "vault-import", "vault-agent",
     ])
   func unreadable(line: String) throws {
     let sandbox = try Sandbox()

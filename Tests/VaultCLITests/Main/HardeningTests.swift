@@ -75,8 +75,8 @@ import VaultTesting
   }
 
   @Test(
-    "a helper program of the daemon's is nobody's to look into, before a secret comes",
-    arguments: ["vault-rsa", "vault-pam", "vault-tpm2", "vault-keyring"])
+    "a helper program is nobody's to look into, before a secret comes",
+    arguments: ["vault-rsa", "vault-pam", "vault-tpm2", "vault-keyring", "vault-import"])
   func helpers(name: String) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

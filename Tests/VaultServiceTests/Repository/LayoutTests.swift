@@ -190,6 +190,7 @@ import VaultTesting
   /// The targets whose tests stand in no folder of their own, and the reason.
   private static let testedElsewhere = [
     "CGivenFiles": "VaultDaemonTests/Bus sends descriptors to a service",
+    "CSandbox": "VaultImportTests/Sandbox tries calls in it",
     "CStart": "VaultCLITests/Run and VaultDaemonTests/Main start programs with closed streams",
     "CWipingHeap": "VaultDaemonTests/Memory loads it",
     "VaultKeyring": "VaultDaemonTests/Helpers starts its program",
