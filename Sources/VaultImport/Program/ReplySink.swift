@@ -3,6 +3,9 @@ internal import VaultWire
 
 /// The sink that sends to `vault` each entry that a reader finds.
 struct ReplySink: EntrySink {
+  /// The most entries. A file of 512 MiB could hold a hundred million that are empty.
+  static let mostEntries = 1 << 20
+
   private let conversation: ImportConversation
   private var totals = ImportTotals()
 
@@ -11,6 +14,9 @@ struct ReplySink: EntrySink {
   mutating func begin(_ format: ImportedFormat) throws(ImportFailure) { try conversation.send(.format(format)) }
 
   mutating func add(_ entry: Entry) throws(ImportFailure) {
+    guard totals.entries < Self.mostEntries else {
+      throw ImportFailure(.tooLarge, "there are more than \(Self.mostEntries) entries")
+    }
     let fields = entry.fittingFields
     try conversation.send(.entry(entry.facts(fields: fields.count)))
     for field in fields {
