@@ -1,6 +1,7 @@
 internal import VaultWire
 
-/// The bits of a stream in the order of DEFLATE: from the least significant bit of each byte on (RFC 1951 section 3.1.1).
+/// The bits of a stream in the order of DEFLATE: from the least significant bit of each byte on (RFC 1951 section
+/// 3.1.1).
 struct BitReader {
   private var input: any ByteStream
   private var piece: [UInt8] = []

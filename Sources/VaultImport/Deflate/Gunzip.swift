@@ -2,7 +2,8 @@ internal import VaultWire
 
 /// The decompression of the gzip format (RFC 1952), of one member.
 ///
-/// The checksum and the size are checked at the end; bytes after the member are not read.
+/// The checksum and the size are checked at the end. Bytes after the member are ignored, but the stream is read to its
+/// end, so that the checks of the stage before run too.
 struct Gunzip: ByteStream {
   private var inflate: Inflate
   private var checksum = CRC32()
@@ -37,6 +38,7 @@ struct Gunzip: ByteStream {
     guard try bits.take(32) == Int(checksum.value), try bits.take(32) == count & 0xFFFF_FFFF else {
       throw .inflation("the checksum does not match")
     }
+    while try bits.bytes(atMost: Int.max) != nil {}
     return nil
   }
 }

@@ -160,10 +160,7 @@ extension Inflate {
   private mutating func repeatBytes(_ count: Int, distance: Int) throws(ImportFailure) {
     let start = output.count - distance
     guard start >= 0 else { throw .inflation("a distance is too far") }
-    if distance >= count {
-      output += output[start..<start + count]
-    } else {
-      for place in start..<start + count { output.append(output[place]) }
-    }
+    // Byte by byte, because the repeated bytes may overlap the new ones; a slice of the array would copy all of it.
+    for place in start..<start + count { output.append(output[place]) }
   }
 }

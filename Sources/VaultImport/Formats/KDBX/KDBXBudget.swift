@@ -5,7 +5,8 @@ internal import VaultWire
 struct KDBXBudget {
   private var left: Int
 
-  init(_ bytes: Int = 384 << 20) { left = bytes }
+  /// The memory beside that of a file: half of what is left of 1 GiB, because a growing text is copied.
+  init(fileCount: Int) { left = min(384 << 20, ((1 << 30) - fileCount) / 2) }
 
   mutating func take(_ bytes: Int) throws(ImportFailure) {
     guard bytes <= left else {

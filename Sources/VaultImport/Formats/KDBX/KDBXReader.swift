@@ -16,7 +16,7 @@ enum KDBXReader: SourceReader {
     // These need no password, so nobody is asked for one in vain.
     try KDBXContainer.check(header)
     let derivation = try header.derivation
-    var budget = KDBXBudget()
+    var budget = KDBXBudget(fileCount: file.bytes.count)
     let container = try open(header, derivation, source, &budget)
     let document = try KDBXTree.read(container, budget)
     try check(document.about.headerHash, header)

@@ -17,22 +17,21 @@ extension Entry {
     refuse(name, role, size: count, "it has \(KDBXWords.size(count)), and an item has room for \(room)")
   }
 
-  /// Leaves out the oldest values of the history as long as there are too many fields.
-  ///
-  /// - Throws: ``ImportFailure`` if there are too many without the history.
-  mutating func limitFields() throws(ImportFailure) {
-    let excess = fields.count - ImportedEntry.most.fields
-    guard excess > 0 else { return }
-    let old = fields.indices.filter { [.oldPassword, .oldField].contains(fields[$0].role) }
-    guard old.count > excess else {
-      throw ImportFailure(
-        .tooLarge, "an entry has \(fields.count) fields, and there is room for \(ImportedEntry.most.fields)")
-    }
+  /// Leaves out fields if there are too many: the oldest values of the history or, if those are too few, the last
+  /// fields. One refusal stands for all of them.
+  mutating func limitFields() {
     // One more, because the refusal is a field too.
-    let left = Set(old.prefix(excess + 1))
+    let excess = fields.count - ImportedEntry.most.fields + 1
+    guard excess > 1 else { return }
+    let old = fields.indices.filter { [.oldPassword, .oldField].contains(fields[$0].role) }
+    let isEnough = old.count >= excess
+    let left = Set(isEnough ? Array(old.prefix(excess)) : Array(fields.indices.suffix(excess)))
     let size = left.reduce(0) { $0 + fields[$1].size }
     fields = fields.indices.filter { !left.contains($0) }.map { fields[$0] }
-    refuse("History", .oldField, size: size, "the entry has too many earlier values; these are the oldest \(left.count)")
+    let place = isEnough ? "the oldest of its history" : "the last ones"
+    refuse(
+      isEnough ? "History" : "String", isEnough ? .oldField : .text, size: size,
+      "the entry has more than \(ImportedEntry.most.fields) fields, and these \(excess) are \(place)")
   }
 }
 

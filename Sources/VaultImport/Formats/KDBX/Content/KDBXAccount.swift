@@ -34,8 +34,8 @@ struct KDBXAccount {
   /// - Parameter name: The name of the database if it has none itself.
   mutating func send(_ name: String, to sink: inout some EntrySink) throws(ImportFailure) {
     for entry in document.entries { try send(imported(entry), to: &sink) }
-    var about = Entry(
-      .note, id: "database", title: (document.about.name.isEmpty ? name : document.about.name).cut(ImportedEntry.most.text))
+    let title = document.about.name.isEmpty ? name : document.about.name
+    var about = Entry(.note, id: "database", title: title.cut(ImportedEntry.most.text))
     let count = about.fields.count
     about.addUnlessEmpty("DatabaseDescription", .note, document.about.description)
     for setting in document.about.settings { about.put(setting.name, .setting, setting.value) }
@@ -60,7 +60,7 @@ struct KDBXAccount {
 
   private mutating func send(_ entry: Entry, to sink: inout some EntrySink) throws(ImportFailure) {
     var entry = entry
-    try entry.limitFields()
+    entry.limitFields()
     left -= entry.fields.reduce(0) { $0 + $1.value.count }
     guard left >= 0 else {
       throw ImportFailure(.tooLarge, "the entries of the database hold more than \(KDBXWords.size(Self.most))")

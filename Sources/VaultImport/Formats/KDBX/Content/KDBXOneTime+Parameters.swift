@@ -44,7 +44,7 @@ extension KDBXOneTime {
     ///
     /// - Parameter secret: The secret in base32.
     func uri(_ secret: String, _ label: String) -> String {
-      // What stands before a colon would be the issuer, which changes the codes if it is Steam.
+      // The part before a colon would be the issuer, which changes the codes if it is Steam.
       let name = String(label.map { $0 == ":" ? " " : $0 })
       let path = PercentEscape.escaped(name) { byte in
         (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "-._~".utf8.contains(byte)

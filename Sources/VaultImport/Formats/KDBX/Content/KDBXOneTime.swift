@@ -71,7 +71,10 @@ struct KDBXOneTime {
     found[key] = parameters.uri(secret, label)
   }
 
-  private enum BuiltIn: String { case time = "TimeOtp", counter = "HmacOtp" }
+  private enum BuiltIn: String {
+    case time = "TimeOtp"
+    case counter = "HmacOtp"
+  }
 
   /// The fields of KeePass itself (https://keepass.info/help/base/placeholders.html#otp), whose names begin with
   /// `TimeOtp-` or `HmacOtp-`.

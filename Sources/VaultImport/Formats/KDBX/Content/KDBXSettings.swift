@@ -2,12 +2,12 @@
 enum KDBXSettings {
   /// The values that say nothing: those of a new entry, and those of a new group.
   private static let entryDefaults = [
-    "IconID": "0", "QualityCheck": "True", "AutoType/Enabled": "True", "AutoType/DataTransferObfuscation": "0",
-    "CustomIconUUID": nothing, "PreviousParentGroup": nothing,
+    "IconID": ["0"], "QualityCheck": ["True"], "AutoType/Enabled": ["True"],
+    "AutoType/DataTransferObfuscation": ["0"], "CustomIconUUID": [nothing], "PreviousParentGroup": [nothing],
   ]
   private static let groupDefaults = [
-    "IconID": "48", "EnableAutoType": "null", "EnableSearching": "null", "CustomIconUUID": nothing,
-    "PreviousParentGroup": nothing,
+    "IconID": ["0", "48", "49"], "EnableAutoType": ["null", "true", "True"],
+    "EnableSearching": ["null", "true", "True"], "CustomIconUUID": [nothing], "PreviousParentGroup": [nothing],
   ]
   private static let nothing = "AAAAAAAAAAAAAAAAAAAAAA=="
 
@@ -28,7 +28,7 @@ enum KDBXSettings {
   }
 
   private static func settings(
-    _ element: XMLElement, except names: [String], _ defaults: [String: String]
+    _ element: XMLElement, except names: [String], _ defaults: [String: [String]]
   ) -> [KDBXSetting] {
     var found: [KDBXSetting] = []
     // The elements to visit, the next one last. An own list, because a file decides how deep elements are nested.
@@ -42,7 +42,9 @@ enum KDBXSettings {
         rest += element.children.reversed().map { (path: "\(path)/\($0.name)", element: $0) }
       }
     }
-    return found.filter { !$0.value.isEmpty && !$0.value.elementsEqual((defaults[$0.name] ?? "").utf8) }
+    return found.filter { setting in
+      !setting.value.isEmpty && !(defaults[setting.name] ?? []).contains { setting.value.elementsEqual($0.utf8) }
+    }
   }
 
   /// The setting that an element with two parts stands for: an item of custom data, or a rule for automatic typing.

@@ -6,9 +6,9 @@ internal import VaultWire
 struct KDBXDerivation {
   /// The most memory in bytes.
   static let mostMemory: UInt64 = 1 << 30
-  /// The most memory of all passes together, which bounds the time: about two minutes.
+  /// The most memory of all passes together, which bounds the time: about a minute.
   static let mostWork: UInt64 = 64 << 30
-  /// The most rounds of AES, which take about two minutes.
+  /// The most rounds of AES, which take about a minute.
   static let mostRounds: UInt64 = 1 << 31
   private static let mostLanes: UInt64 = 1 << 10
 
@@ -65,8 +65,8 @@ struct KDBXDerivation {
     guard !isBeyond, work <= Self.mostWork, lanes <= Self.mostLanes else {
       throw ImportFailure(
         .tooLarge,
-        "the database asks for \(passes) passes over \(KDBXWords.size(memory)) of memory in \(lanes) lanes to make its key, "
-          + "and the limit is \(KDBXWords.size(Self.mostWork)) in all and \(Self.mostLanes) lanes")
+        "the database asks for \(Self.costs(memory, passes, lanes)) to make its key, and the limit is "
+          + "\(KDBXWords.size(Self.mostWork)) for all passes together, and \(Self.mostLanes) lanes")
     }
     guard passes > 0, lanes > 0, memory >= lanes << 13, (8...1024).contains(salt.count) else {
       throw ImportFailure(.damaged, "the parameters of Argon2 are wrong")
@@ -81,9 +81,15 @@ struct KDBXDerivation {
     switch function {
     case .aes(let rounds): return "AES-KDF with \(KDBXWords.counted(rounds, "round"))"
     case .argon2(let variant, let memory, let passes, let lanes):
-      let costs = "\(KDBXWords.size(memory << 10)), \(KDBXWords.counted(passes, "pass")) and \(KDBXWords.counted(lanes, "lane"))"
-      return "\(variant == GCRY_KDF_ARGON2D ? "Argon2d" : "Argon2id") with \(costs)"
+      let name = variant == GCRY_KDF_ARGON2D ? "Argon2d" : "Argon2id"
+      return "\(name) with \(Self.costs(memory << 10, passes, lanes))"
     }
+  }
+
+  /// The costs of Argon2 in words.
+  private static func costs(_ memory: UInt64, _ passes: UInt64, _ lanes: UInt64) -> String {
+    let (passes, lanes) = (KDBXWords.counted(passes, "pass"), KDBXWords.counted(lanes, "lane"))
+    return "\(KDBXWords.size(memory)), \(passes) and \(lanes)"
   }
 
   /// Makes 32 bytes from the 32 bytes of the composite key.
