@@ -13,10 +13,10 @@ public struct Entry: Sendable {
   public var isTrashed = false
   public var fields: [Field] = []
 
-  /// Makes an entry with the fields for its title, its folder and its identification.
+  /// Makes an entry with the fields for its title, its folder and its identification; each only if there is one.
   public init(_ kind: ImportedEntry.Kind, id: String = "", folder: [String] = [], title: String) {
     (self.kind, self.id, self.folder, self.title) = (kind, id, folder, title)
-    add("title", .title, title)
+    if !title.isEmpty { add("title", .title, title) }
     if !folder.isEmpty { add("folder", .folder, folder.joined(separator: "/")) }
     if !id.isEmpty { add("id", .identifier, id) }
   }
