@@ -7,7 +7,7 @@ import os, re, sys
 
 MOST = 120
 # Texts that programs wrote or read, and Markdown, where a row of a table is one line.
-GIVEN = re.compile(r"/(Corpus|Vectors|VaultImportTests/Files|Upgrades/[^/]*)/|\.(txt|svg|order|md)$")
+GIVEN = re.compile(r"/(Corpus|Files|Vectors|Upgrades/[^/]*)/|\.(txt|svg|order|md)$")
 CLAUSE = r"(?:Who|Whom|Whose|What|Whatever|Whoever|Which|Whichever|Where|Wherever|How|Whether|Why)\b"
 # A line of a comment, with its mark, and a comment that stands behind code.
 OPENING = re.compile(rf'\s*(///?|/\*\*?|#:?|"""|\*)?\s?{CLAUSE}')

@@ -102,3 +102,5 @@ static inline gcry_error_t vault_rsa_signature(gcry_sexp_t *out, const void *s, 
 static inline gcry_error_t vault_rsa_order(gcry_sexp_t *out, int bits) {
     return gcry_sexp_build(out, NULL, "(genkey(rsa(nbits %d)(rsa-use-e 5:65537)))", bits);
 }
+
+#include "import.h"

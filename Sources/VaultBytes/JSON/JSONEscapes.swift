@@ -26,7 +26,7 @@ extension Span<UInt8> {
 
   /// The size in bytes of the escape whose backslash is at `offset`, and of the UTF-8 that it means; nil if there is no
   /// escape, or only half of a surrogate pair.
-  @inline(__always) func escapeLength(at offset: Int) -> (length: Int, meant: Int)? {
+  @inline(__always) package func escapeLength(at offset: Int) -> (length: Int, meant: Int)? {
     guard offset + 1 < count else { return nil }
     switch self[offset + 1] {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),

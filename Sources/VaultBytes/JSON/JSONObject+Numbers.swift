@@ -33,7 +33,7 @@ extension JSONObject {
   }
 
   /// The value of a JSON number that is an integer and fits into 64 bits, without intermediate rounding.
-  static func exactInteger(_ text: Span<UInt8>) -> Int64? {
+  package static func exactInteger(_ text: Span<UInt8>) -> Int64? {
     var at = 0
     let negative = text[0] == UInt8(ascii: "-")
     if negative { at = 1 }

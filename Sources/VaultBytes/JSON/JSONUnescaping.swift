@@ -1,18 +1,18 @@
 /// A walk over the UTF-8 bytes of a JSON string with its escapes decoded.
-struct JSONUnescaping {
+package struct JSONUnescaping {
   private var at: Int
   private let end: Int
   /// The remaining bytes of a scalar that was written as an escape; the next byte is the lowest.
   private var rest: UInt32 = 0
   private var restCount = 0
 
-  init(_ string: JSONParser.Record) {
-    at = Int(string.start)
-    end = Int(string.end)
-  }
+  init(_ string: JSONParser.Record) { self.init(Int(string.start)..<Int(string.end)) }
+
+  /// Begins a walk over the string in `range`, without its quotes.
+  package init(_ range: Range<Int>) { (at, end) = (range.lowerBound, range.upperBound) }
 
   /// Returns the next byte, or nil at the end. `text` must be the text that the parser has checked.
-  mutating func next(_ text: Span<UInt8>) -> UInt8? {
+  package mutating func next(_ text: Span<UInt8>) -> UInt8? {
     if restCount > 0 {
       let byte = UInt8(truncatingIfNeeded: rest)
       rest >>= 8

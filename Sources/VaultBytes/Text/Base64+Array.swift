@@ -26,13 +26,16 @@ extension [UInt8] {
 
   /// Reads base64 of bytes that are not secret; nil for any other text.
   package init?(base64 text: some StringProtocol) {
-    let text = Array(text.utf8)
-    // Bytes have no padding: all are initialized.
-    guard let count = Base64.decodedCount(unsafe text.span.bytes) else { return nil }
+    self.init(base64: unsafe Array(text.utf8).span.bytes)  // Bytes have no padding: all are initialized.
+  }
+
+  /// Reads base64; nil for any other text. The bytes are not wiped.
+  package init?(base64 text: RawSpan) {
+    guard let count = Base64.decodedCount(text) else { return nil }
     var bytes = [UInt8](repeating: 0, count: count)
     var span = bytes.mutableSpan
-    var room = unsafe span.mutableBytes
-    guard Base64.decode(unsafe text.span.bytes, into: &room) else { return nil }
+    var room = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
+    guard Base64.decode(text, into: &room) else { return nil }
     self = bytes
   }
 }

@@ -4,7 +4,7 @@ internal import Glibc
 extension Span<UInt8> {
   /// The end of the run of bytes, beginning at `start`, that need no escape in a JSON string: printable ASCII without
   /// quotes and backslashes. Eight bytes are tested at a time, because nearly all of a JSON text consists of such runs.
-  func endOfPlainRun(from start: Int) -> Int {
+  package func endOfPlainRun(from start: Int) -> Int {
     var at = start
     while at < count {
       let word = at <= count - 8 ? word(at: at) : lastWord(from: at)
