@@ -1,0 +1,187 @@
+internal import VaultModel
+internal import VaultWire
+
+/// The mapping of one entry of the source to items of the vault.
+///
+/// One field becomes the value of the entry's main item, and short texts become attributes of this item. Everything
+/// else becomes an item of its own beside the main one: secrets, notes, files, and texts that no attribute can hold. If
+/// the entry has no field for a main item, the first item beside it has the attributes.
+struct EntryMapping {
+  /// The most attributes that an entry's fields become; an import adds up to ten of its own.
+  static let mostAttributes = Attributes.maximumCount - 10
+  /// The keys that only fields with a meaning of their own become.
+  private static let reserved: Set<String> = ImportKey.ofImport.union(["title", "username", "url", "tags", "media-type"])
+
+  let entry: SourceEntry
+  let place: ImportNaming.Place
+  /// The value of the attribute ``ImportKey/source``.
+  let source: String
+  /// The time of the import in Unix seconds.
+  let now: Int64
+
+  var places: [FieldPlace?]
+  var items: [ImportedItem] = []
+  /// The index of the field that is the value of the main item, which is the first item.
+  private(set) var main: Int?
+  /// The attributes of the main item, or else of the first item.
+  var attributes: [String: String] = [:]
+  /// The number of items beside the main one, by the last part of their names.
+  private var labels: [ItemName: Int] = [:]
+
+  init(_ entry: SourceEntry, at place: ImportNaming.Place, source: String, now: Int64) {
+    (self.entry, self.place, self.source, self.now) = (entry, place, source, now)
+    places = Array(repeating: nil, count: entry.fields.count)
+  }
+
+  /// Maps all fields.
+  mutating func map(_ naming: inout ImportNaming) -> MappedEntry {
+    refuse()
+    findMain()
+    placeFacts(&naming)
+    placeTexts(&naming)
+    makeMain()
+    placeOthers(&naming)
+    if items.isEmpty { promote(&naming) }
+    placeVersions()
+    finish()
+    return MappedEntry(
+      entry, name: place.name, items: items,
+      places: places.map { $0 ?? FieldPlace(fate: .refused("the entry has no item for it")) })
+  }
+
+  /// The indices of the fields of these roles that have no place yet.
+  func open(_ roles: Set<ImportedField.Role>) -> [Int] {
+    entry.fields.indices.filter { places[$0] == nil && roles.contains(entry.fields[$0].facts.role) }
+  }
+
+  private mutating func refuse() {
+    for (index, field) in entry.fields.enumerated() {
+      if let reason = field.facts.refusal {
+        places[index] = FieldPlace(fate: .refused(reason))
+      } else if field.facts.role == .setting {
+        places[index] = FieldPlace(fate: .refused("it is a setting of the program that it comes from"))
+      } else if field.value.count == 0 {
+        places[index] = FieldPlace(fate: .refused("it is empty"))
+      }
+    }
+  }
+
+  // MARK: The main item
+
+  private mutating func findMain() {
+    let roles: [ImportedField.Role] =
+      switch entry.facts.kind {
+      case .login, .key, .wifi: [.password]
+      case .note: [.note]
+      case .oneTime: [.oneTime]
+      case .document: [.document]
+      case .value: [.password, .secret, .note, .text, .document, .attachment]
+      }
+    main = roles.lazy.compactMap { open([$0]).first }.first
+  }
+
+  private mutating func makeMain() {
+    guard let main else { return }
+    let field = entry.fields[main]
+    if entry.facts.kind == .wifi, attributes["ssid"] == nil, !entry.facts.title.isEmpty {
+      attributes["ssid"] = ShortenedName.prefix(entry.facts.title, 32)
+    }
+    if let type = mediaType(of: field) { attributes["media-type"] = type }
+    let kinds = FittingKind.candidates(field.facts.role, of: entry.facts.kind, field.value)
+    let kind = FittingKind.first(of: kinds, for: field.value, attributes)
+    items.insert(ImportedItem(place.name, plain: place.plain, kind: kind, value: field), at: 0)
+    // The items beside the main one were made before it.
+    for index in places.indices { if let item = places[index]?.item { places[index]?.item = item + 1 } }
+    places[main] = FieldPlace(fate: .value, item: 0)
+  }
+
+  /// The media type of a file or a document.
+  private func mediaType(of field: SourceField) -> String? {
+    let isDocument = field.facts.role == .document
+    guard isDocument || field.facts.role == .attachment else { return nil }
+    guard let type = field.facts.mediaType ?? (isDocument ? "application/json" : nil) else { return nil }
+    do throws(ValueError) { try Attributes.validate(["media-type": type]) } catch { return nil }
+    return type
+  }
+
+  // MARK: Items beside it
+
+  /// Makes an item of a field, beside the main one.
+  mutating func placeBeside(_ index: Int, _ naming: inout ImportNaming) {
+    let field = entry.fields[index]
+    let name = field.facts.name.isEmpty ? field.facts.role.rawValue : field.facts.name
+    let (itemName, plain) = naming.name(name, in: place)
+    let kinds = FittingKind.candidates(field.facts.role, of: entry.facts.kind, field.value)
+    let item = ImportedItem(
+      itemName, plain: plain, kind: FittingKind.first(of: kinds, for: field.value), value: field)
+    item.attributes[ImportKey.field] = label(plain)
+    if let type = mediaType(of: field) { item.attributes["media-type"] = type }
+    places[index] = FieldPlace(fate: .beside, item: items.count)
+    items.append(item)
+  }
+
+  /// The name of a field that no other item of the entry has.
+  private mutating func label(_ plain: ItemName) -> String {
+    let last = plain.text.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? plain.text
+    labels[plain, default: 0] += 1
+    let number = labels[plain] ?? 1
+    return number > 1 ? "\(last) (\(number))" : last
+  }
+
+  /// Makes an item of the first text of an entry that has nothing but texts for attributes.
+  private mutating func promote(_ naming: inout ImportNaming) {
+    let roles: Set<ImportedField.Role> = [.username, .url, .text]
+    let first = entry.fields.indices.first { index in
+      guard case .attribute = places[index]?.fate else { return false }
+      return roles.contains(entry.fields[index].facts.role)
+    }
+    if let first {
+      if case .attribute(let key) = places[first]?.fate { attributes[key] = nil }
+      placeBeside(first, &naming)
+      return
+    }
+    for index in places.indices where places[index] != nil {
+      if case .refused = places[index]?.fate { continue }
+      places[index] = FieldPlace(fate: .refused("the entry has no value"))
+    }
+  }
+
+  // MARK: Attributes
+
+  /// Keeps a text as an attribute; returns false if there is no room for it.
+  mutating func keep(_ index: Int, as key: String, _ text: String?) -> Bool {
+    guard let text, attributes[key] == nil, attributes.count < Self.mostAttributes else { return false }
+    attributes[key] = text
+    places[index] = FieldPlace(fate: .attribute(key))
+    return true
+  }
+
+  /// The key for the next field of a meaning that an entry may have several of: `url`, `url-2` and so on.
+  func freeKey(_ key: String) -> String {
+    if attributes[key] == nil { return key }
+    var number = 2
+    while attributes["\(key)-\(number)"] != nil { number += 1 }
+    return "\(key)-\(number)"
+  }
+
+  /// The key for a text with this name; nil if no attribute can have the name.
+  func key(for name: String) -> String? {
+    do throws(ValueError) { try Attributes.checkNew(name) } catch { return nil }
+    return Self.reserved.contains(name) ? nil : name
+  }
+
+  /// Gives the items their attributes.
+  private mutating func finish() {
+    // An item that holds a field has that field's own facts.
+    if let first = items.first { first.attributes.merge(attributes) { own, _ in own } }
+    if main != nil { items[0].expires = expiry }
+    for item in items {
+      item.attributes[ImportKey.source] = source
+      if let id = attributes[ImportKey.id] { item.attributes[ImportKey.id] = id }
+    }
+    for index in places.indices where places[index]?.item == nil {
+      if case .refused = places[index]?.fate { continue }
+      if places[index] != nil { places[index]?.item = items.isEmpty ? nil : 0 }
+    }
+  }
+}

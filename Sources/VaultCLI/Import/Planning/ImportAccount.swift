@@ -1,0 +1,154 @@
+internal import VaultModel
+internal import VaultWire
+
+/// The account of every field of a source: what an import makes of it, or why it makes nothing.
+struct ImportAccount {
+  /// The way in which the vault gets a field.
+  enum Outcome: Hashable {
+    case name
+    case value
+    case attribute(String)
+    case beside
+    case version
+    case expiry
+    /// The vault has the field already.
+    case known
+    /// An item with another content is there.
+    case clash
+    case leftOut(LeftOut)
+    case refused(String)
+  }
+
+  /// One field.
+  struct Line {
+    let field: ImportedField
+    let outcome: Outcome
+    /// The name of the item that has the field; nil if none has it.
+    let item: String?
+  }
+
+  /// An entry with its fields.
+  struct Part {
+    let entry: ImportedEntry
+    let name: String
+    let lines: [Line]
+  }
+
+  private(set) var parts: [Part] = []
+
+  /// Makes the account of a plan.
+  ///
+  /// - Parameter refused: the reasons why the vault took an item neither for its kind nor as a blob.
+  init(_ plan: ImportPlan, refused: [ObjectIdentifier: String] = [:]) {
+    parts = plan.entries.map { planned in
+      let entry = planned.mapped
+      let lines = zip(entry.source.fields, entry.places).map { field, place in
+        Self.line(field.facts, place, planned, refused)
+      }
+      return Part(entry: entry.source.facts, name: entry.name.text, lines: lines)
+    }
+  }
+
+  private static func line(
+    _ field: ImportedField, _ place: FieldPlace, _ planned: PlannedEntry, _ refused: [ObjectIdentifier: String]
+  ) -> Line {
+    func line(_ outcome: Outcome, _ item: String? = nil) -> Line { Line(field: field, outcome: outcome, item: item) }
+    if case .refused(let reason) = place.fate { return line(.refused(reason)) }
+    if let leftOut = planned.leftOut { return line(.leftOut(leftOut)) }
+    guard let index = place.item else { return line(.refused("the entry has no item for it")) }
+    let name = planned.names[index]
+    if let reason = refused[ObjectIdentifier(planned.mapped.items[index])] { return line(.refused(reason)) }
+    switch planned.standings[index] {
+    case .known(let name): return line(.known, name)
+    case .clash(let present) where name == nil: return line(.clash, present.name)
+    case .skipped: return line(.clash)
+    case .new, .begun, .clash: return line(outcome(place.fate), name)
+    }
+  }
+
+  private static func outcome(_ fate: FieldFate) -> Outcome {
+    switch fate {
+    case .name: .name
+    case .value: .value
+    case .attribute(let key): .attribute(key)
+    case .beside: .beside
+    case .version: .version
+    case .expiry: .expiry
+    case .refused(let reason): .refused(reason)
+    }
+  }
+
+  /// The numbers of entries and fields, which must be those that the source has.
+  var totals: ImportTotals { ImportTotals(entries: parts.count, fields: parts.reduce(0) { $0 + $1.lines.count }) }
+
+  /// The number of fields with each way, in the order of ``Group``.
+  var groups: [(group: Group, count: Int)] {
+    var counts: [Group: Int] = [:]
+    for part in parts { for line in part.lines { counts[Group(line.outcome), default: 0] += 1 } }
+    return Group.allCases.compactMap { group in counts[group].map { (group, $0) } }
+  }
+
+  /// The ways without their details.
+  enum Group: String, CaseIterable {
+    case value
+    case attribute
+    case beside
+    case version
+    case name
+    case expiry
+    case known
+    case clash
+    case leftOut = "left_out"
+    case refused
+
+    init(_ outcome: Outcome) {
+      switch outcome {
+      case .name: self = .name
+      case .value: self = .value
+      case .attribute: self = .attribute
+      case .beside: self = .beside
+      case .version: self = .version
+      case .expiry: self = .expiry
+      case .known: self = .known
+      case .clash: self = .clash
+      case .leftOut: self = .leftOut
+      case .refused: self = .refused
+      }
+    }
+
+    /// The way in words, after a number of fields.
+    var text: String {
+      switch self {
+      case .value: "as values of items"
+      case .attribute: "as attributes"
+      case .beside: "as items beside these"
+      case .version: "as earlier versions"
+      case .name: "as folders in names"
+      case .expiry: "as expiry"
+      case .known: "already there"
+      case .clash: "left out, because another item is there"
+      case .leftOut: "left out on purpose"
+      case .refused: "refused"
+      }
+    }
+  }
+}
+
+extension ImportAccount.Line {
+  /// The account of the field in words, after its name.
+  var text: String {
+    let name = Printable.quoted(item ?? "")
+    switch outcome {
+    case .name: return "in the name of \(name)"
+    case .value: return "value of \(name)"
+    case .attribute(let key): return "attribute \(Printable.text(key)) of \(name)"
+    case .beside: return "item beside, \(name)"
+    case .version: return "version of \(name)"
+    case .expiry: return "expiry of \(name)"
+    case .known: return "already there, \(name)"
+    case .clash: return item == nil ? "left out with its entry" : "left out: another \(name) is there"
+    case .leftOut(let reason): return "left out: \(reason.rawValue)"
+    case .refused(let reason): return "refused: \(Printable.text(reason))"
+    }
+  }
+}

@@ -1,0 +1,199 @@
+internal import VaultBytes
+internal import VaultModel
+internal import VaultWire
+
+/// The choices of a person for an import.
+struct ImportTerms {
+  /// True if items that are there with another content get a new version.
+  var update = false
+  /// True if such items stay, and the new ones are stored under another name.
+  var keepBoth = false
+  /// True if entries in the source's trash are imported, too.
+  var withTrash = false
+  /// The query that an item of an entry must match; nil for all entries.
+  var only: Query?
+}
+
+/// The relation of an item that an import would make to the items of the vault.
+enum ImportStanding {
+  case new
+  /// The vault has the item already, under this name.
+  case known(String)
+  /// An item is there with another content.
+  case clash(Wire.Item)
+  /// An interrupted import has stored the item with only that many of its versions.
+  case begun(Wire.Item, versions: Int)
+  /// The item belongs to an entry of which another item clashes, or that is left out.
+  case skipped
+}
+
+/// The reason why an entry is left out on purpose.
+enum LeftOut: String {
+  case trash = "in the source's trash"
+  case unmatched = "not matched by --only"
+}
+
+/// One item to store.
+struct ImportStep {
+  let item: ImportedItem
+  let name: ItemName
+  /// The item that gets new versions; nil for a new item.
+  var present: Wire.Item?
+  /// The number of the item's earlier versions that are there already.
+  var skipped = 0
+}
+
+/// An entry, and what an import does with its items.
+final class PlannedEntry {
+  let mapped: MappedEntry
+  let leftOut: LeftOut?
+  var standings: [ImportStanding]
+  /// The names under which the items are stored or are there; nil for an item that is not stored.
+  var names: [String?]
+
+  init(_ mapped: MappedEntry, leftOut: LeftOut?) {
+    (self.mapped, self.leftOut) = (mapped, leftOut)
+    standings = Array(repeating: .skipped, count: mapped.items.count)
+    names = Array(repeating: nil, count: mapped.items.count)
+  }
+
+  /// True if an item of the entry clashes with one of the vault.
+  var clashes: Bool { standings.contains { if case .clash = $0 { true } else { false } } }
+}
+
+/// The plan of an import: the items that it stores, and the entries that it leaves out.
+struct ImportPlan {
+  private(set) var entries: [PlannedEntry] = []
+  private(set) var steps: [ImportStep] = []
+
+  private let present: PresentItems
+  private let terms: ImportTerms
+  /// The names that the vault or the import has given away.
+  private var taken: Set<ItemName>
+  /// The items of the vault that an item of the source is already known to be.
+  private var used: Set<ItemName> = []
+
+  /// Makes the plan.
+  ///
+  /// - Parameters:
+  ///   - now: the time in Unix seconds, for the query.
+  ///   - isSame: decides whether an item of the vault has the value of a field.
+  init<E: Error>(
+    _ entries: [MappedEntry], _ present: PresentItems, _ terms: ImportTerms, now: Int64,
+    isSame: (SourceField, Wire.Item) throws(E) -> Bool
+  ) throws(E) {
+    (self.present, self.terms) = (present, terms)
+    taken = Set(entries.flatMap { $0.items.map(\.name) }).union(present.byName.keys)
+    self.entries = entries.map { PlannedEntry($0, leftOut: Self.leftOut($0, terms, now)) }
+    let chosen = self.entries.filter { $0.leftOut == nil }
+    // Every item that is there already is recognized first: it must not look like a clash with another one.
+    for entry in chosen {
+      for (index, item) in entry.mapped.items.enumerated() {
+        entry.standings[index] = try recognized(item, isSame) ?? .new
+      }
+    }
+    for entry in chosen {
+      for (index, item) in entry.mapped.items.enumerated() {
+        if case .new = entry.standings[index], let other = clash(of: item) { entry.standings[index] = .clash(other) }
+      }
+      decide(entry)
+    }
+  }
+
+  /// The number of entries with an item that clashes.
+  var clashing: Int { entries.count(where: \.clashes) }
+
+  // MARK: Entries
+
+  private static func leftOut(_ mapped: MappedEntry, _ terms: ImportTerms, _ now: Int64) -> LeftOut? {
+    if mapped.source.facts.isTrashed, !terms.withTrash { return .trash }
+    guard let only = terms.only else { return nil }
+    return mapped.items.contains { only.matches($0.info(now: now), now: now) } ? nil : .unmatched
+  }
+
+  /// Adds the steps for an entry. An entry with a clash stays out as a whole, unless somebody chose otherwise.
+  private mutating func decide(_ entry: PlannedEntry) {
+    let staysOut = entry.clashes && !terms.update && !terms.keepBoth
+    for (index, item) in entry.mapped.items.enumerated() {
+      switch entry.standings[index] {
+      case .known(let name): entry.names[index] = name
+      case .new where staysOut: entry.standings[index] = .skipped
+      case .new:
+        let isTaken = present.byName[item.name] != nil
+        add(ImportStep(item: item, name: isTaken ? freeName(for: item) : item.name), entry, index)
+      case .begun(let present, let versions):
+        guard let name = try? ItemName(present.name) else { continue }
+        add(ImportStep(item: item, name: name, present: present, skipped: versions), entry, index)
+      case .clash(let present):
+        if terms.update, let name = try? ItemName(present.name) {
+          add(ImportStep(item: item, name: name, present: present), entry, index)
+        } else if terms.keepBoth {
+          add(ImportStep(item: item, name: freeName(for: item)), entry, index)
+        }
+      case .skipped: break
+      }
+    }
+  }
+
+  private mutating func add(_ step: ImportStep, _ entry: PlannedEntry, _ index: Int) {
+    entry.names[index] = step.name.text
+    steps.append(step)
+  }
+
+  private mutating func freeName(for item: ImportedItem) -> ItemName {
+    var number = 2
+    while true {
+      let name = ImportNaming.numbered(item.plain, number)
+      if taken.insert(name).inserted { return name }
+      number += 1
+    }
+  }
+
+  // MARK: Items
+
+  /// Recognizes an item that the vault has already, or of which it has the first versions; nil if it has none.
+  private mutating func recognized<E: Error>(
+    _ item: ImportedItem, _ isSame: (SourceField, Wire.Item) throws(E) -> Bool
+  ) throws(E) -> ImportStanding? {
+    for candidate in present.sameField(as: item) + present.sameName(as: item) {
+      guard let name = try? ItemName(candidate.name), !used.contains(name), candidate.isReadable else { continue }
+      if candidate.isUnfinishedImport {
+        guard let versions = try versions(of: item, in: candidate, isSame) else { continue }
+        used.insert(name)
+        return .begun(candidate, versions: versions)
+      }
+      guard candidate.agrees(with: item), try isSame(item.value, candidate) else { continue }
+      used.insert(name)
+      return .known(candidate.name)
+    }
+    return nil
+  }
+
+  /// The item of the vault that is there instead of a new one: an earlier state of the same field, or another item of
+  /// the same name. Nil if there is none, or if it is another item of the source.
+  private mutating func clash(of item: ImportedItem) -> Wire.Item? {
+    let exact = present.byName[item.name].map { [$0] } ?? []
+    return (present.sameField(as: item) + exact).first { candidate in
+      (try? ItemName(candidate.name)).map { used.insert($0).inserted } ?? false
+    }
+  }
+
+  /// The number of versions of an item that an interrupted import has stored; nil if the item is another one.
+  private func versions<E: Error>(
+    of item: ImportedItem, in candidate: Wire.Item, _ isSame: (SourceField, Wire.Item) throws(E) -> Bool
+  ) throws(E) -> Int? {
+    for (index, version) in item.versions.enumerated().reversed() where version.value.count == candidate.size {
+      if try isSame(version, candidate) { return index + 1 }
+    }
+    return nil
+  }
+}
+
+extension ImportedItem {
+  /// The item as a query sees it.
+  fileprivate func info(now: Int64) -> ItemInfo {
+    ItemInfo(
+      name: name, kind: kind, attributes: attributes, policy: Policy(), created: now, modified: now, expires: expires,
+      versions: [VersionInfo(number: versionCount, created: now, size: value.value.count)])
+  }
+}

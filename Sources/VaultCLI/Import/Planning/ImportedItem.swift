@@ -1,0 +1,78 @@
+internal import VaultModel
+
+/// An item that an import makes of fields of an entry.
+final class ImportedItem {
+  let name: ItemName
+  /// The name without the number that tells it from others.
+  let plain: ItemName
+  /// The kind; a vault that refuses the value for its kind gets it as a ``ItemKind/blob``.
+  var kind: ItemKind
+  var attributes: [String: String] = [:]
+  /// The time at which the item expires, in Unix seconds; nil if the source gives none that is ahead.
+  var expires: Int64?
+  /// The field whose value is the item's.
+  let value: SourceField
+  /// The fields whose values become earlier versions, oldest first.
+  var versions: [SourceField] = []
+
+  init(_ name: ItemName, plain: ItemName, kind: ItemKind, value: SourceField) {
+    (self.name, self.plain, self.kind, self.value) = (name, plain, kind, value)
+  }
+
+  /// The number of versions that storing the item makes.
+  var versionCount: Int { versions.count + 1 }
+}
+
+/// The keys of the attributes by which an import knows its items again.
+enum ImportKey {
+  /// The key of the source's own identification, with its format before it.
+  static let source = "source"
+  /// The key of the entry's identification in the source.
+  static let id = "source-id"
+  /// The key of the name of the field that an item beside the main one holds.
+  static let field = "source-field"
+  static let created = "source-created"
+  static let modified = "source-modified"
+  static let expires = "source-expires"
+  /// The key of the import's own identification.
+  static let run = "import"
+  /// The key of the number of the version that an import with `--update` replaced.
+  static let replaced = "import-replaced"
+
+  /// The keys that say nothing about the content of an item.
+  static let ofImport: Set<String> = [source, id, field, created, modified, expires, run, replaced]
+}
+
+/// The way of one field of the source into the vault.
+enum FieldFate: Hashable {
+  /// The field is part of the item's name, and not stored apart from that.
+  case name
+  case value
+  case attribute(String)
+  /// The field is the value of an item beside the main one.
+  case beside
+  /// The field is an earlier version of the item's value.
+  case version
+  case expiry
+  case refused(String)
+}
+
+/// The fate of a field, and the item that takes it; nil if none does.
+struct FieldPlace {
+  let fate: FieldFate
+  /// The index among the items of the entry.
+  var item: Int?
+}
+
+/// An entry of the source with the items that an import makes of it.
+final class MappedEntry {
+  let source: SourceEntry
+  let name: ItemName
+  let items: [ImportedItem]
+  /// The places of the fields, in their order.
+  let places: [FieldPlace]
+
+  init(_ source: SourceEntry, name: ItemName, items: [ImportedItem], places: [FieldPlace]) {
+    (self.source, self.name, self.items, self.places) = (source, name, items, places)
+  }
+}

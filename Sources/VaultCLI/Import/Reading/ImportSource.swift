@@ -1,0 +1,187 @@
+internal import CLinux
+internal import Glibc
+internal import VaultBytes
+internal import VaultModel
+internal import VaultWire
+
+/// The file, folder or pipe that a person names as the source of an import.
+///
+/// Its files go to `vault-import` as they are. Only the files of a password store (pass(1)) are decrypted here, by the
+/// user's own gpg.
+struct ImportSource {
+  enum Kind { case file, folder, passStore, pipe }
+
+  /// The argument; `-` means standard input.
+  let path: String
+  let kind: Kind
+  /// The name of the file or folder, without the folders that contain it.
+  let name: String
+  private let descriptor: Int32
+  private let status: stat
+
+  /// The name of the file that makes a folder a password store.
+  private static let mark = ".gpg-id"
+  /// The name of a pipe's only file.
+  private static let input = "standard-input"
+
+  /// Opens the source. A symbolic link in the path that a person gives is followed.
+  init(_ path: String) throws(Failure) {
+    let descriptor = path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : vault_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+    var status = stat()
+    guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0 else {
+      throw Failure(.io, "cannot open \(path == "-" ? "standard input" : Printable.quoted(path)): \(Output.describe(errno))")
+    }
+    guard isatty(descriptor) == 0 else {
+      close(descriptor)
+      throw Failure(.usage, "a terminal holds nothing to import", "name a file or a folder")
+    }
+    (self.path, self.descriptor, self.status) = (path, descriptor, status)
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: kind = .file
+    case S_IFDIR: kind = unsafe faccessat(descriptor, Self.mark, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? .passStore : .folder
+    default: kind = .pipe
+    }
+    let last = path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? ""
+    name = path == "-" || kind == .pipe ? Self.input : last.isEmpty || last == "." || last == ".." ? "folder" : last
+  }
+
+  /// The outcome of sending the files.
+  struct Sent {
+    var files = 0
+    var bytes = 0
+    /// The reasons why files were passed over, with their numbers.
+    var passedOver: [(reason: String, count: Int)] = []
+    /// The files that gpg did not decrypt, with its reasons.
+    var undecrypted: [(path: String, reason: String)] = []
+  }
+
+  /// Sends all files, and closes the source.
+  func send(to program: ImportProgram) throws(Failure) -> Sent {
+    var sent = Sent()
+    switch kind {
+    case .file: try send(descriptor, name, status, to: program, &sent)
+    case .pipe: try spool(to: program, &sent)
+    case .folder:
+      var folder = try SourceFolder(descriptor) { $0 != ".git" }
+      while let file = try folder.next() { try send(file.descriptor, file.path, file.status, to: program, &sent) }
+      sent.passedOver = folder.passedOver
+    case .passStore: try sendStore(to: program, &sent)
+    }
+    guard sent.files > 0 || !sent.undecrypted.isEmpty else {
+      throw Failure(.invalid, "there is no file in \(Printable.quoted(path))", "name another folder")
+    }
+    return sent
+  }
+
+  // MARK: Files
+
+  /// Sends a regular file in parts, so that it is never whole in memory here.
+  private func send(
+    _ file: Int32, _ path: String, _ status: stat, to program: ImportProgram, _ sent: inout Sent
+  ) throws(Failure) {
+    defer { close(file) }
+    guard let count = Int(exactly: status.st_size) else { throw Self.tooLarge }
+    try Self.count(count, &sent)
+    try program.send(.file(path: path, count: count, modified: Int64(status.st_mtim.tv_sec)))
+    var rest = count
+    while rest > 0 {
+      var part = SecretBuffer(capacity: min(rest, ImportCall.longestPart))
+      let read = FileInput.read(file, into: &part, atMost: min(rest, ImportCall.longestPart))
+      if read < 0, errno == EINTR { continue }
+      guard read >= 0 else { throw Failure(.io, "cannot read \(Printable.quoted(path)): \(Output.describe(errno))") }
+      guard read > 0 else { throw Failure(.retry, "\(Printable.quoted(path)) changed while it was read", "try again") }
+      try program.send(.part, part)
+      rest -= read
+    }
+  }
+
+  /// Reads a pipe to its end, because a file's size goes before its bytes, and sends it.
+  private func spool(to program: ImportProgram, _ sent: inout Sent) throws(Failure) {
+    defer { close(descriptor) }
+    let what = path == "-" ? "standard input" : Printable.text(path)
+    let parts = try SpooledParts(descriptor, what)
+    try send(parts, Self.input, modified: nil, to: program, &sent)
+  }
+
+  private func send(
+    _ parts: SpooledParts, _ path: String, modified: Int64?, to program: ImportProgram, _ sent: inout Sent
+  ) throws(Failure) {
+    try Self.count(parts.count, &sent)
+    try program.send(.file(path: path, count: parts.count, modified: modified))
+    for part in parts.parts { try program.send(.part, part.bytes) }
+  }
+
+  // MARK: Password stores
+
+  private func sendStore(to program: ImportProgram, _ sent: inout Sent) throws(Failure) {
+    let gpg = try PGPProgram()
+    let progress = Progress()
+    defer { progress.clear() }
+    var others = 0
+    var folder = try SourceFolder(descriptor) { !$0.utf8.starts(with: ".".utf8) }
+    while let file = try folder.next() {
+      defer { close(file.descriptor) }
+      guard file.path.utf8.count > 4, file.path.hasSuffix(".gpg") else {
+        others += 1
+        continue
+      }
+      progress.show("decrypted \(Counted.text(sent.files, "file")) so far")
+      switch try gpg.decrypt(file.descriptor, file.path) {
+      case .text(let parts):
+        try send(parts, file.path, modified: Int64(file.status.st_mtim.tv_sec), to: program, &sent)
+      case .failed(let reason): sent.undecrypted.append((file.path, reason))
+      }
+    }
+    sent.passedOver = folder.passedOver
+    if others > 0 { sent.passedOver.append(("the names do not end in .gpg", others)) }
+    if sent.files == 0, let first = sent.undecrypted.first {
+      throw Failure(.invalid, "gpg decrypts no file of the store: \(first.reason)", "see gpg(1)")
+    }
+  }
+
+  // MARK: Limits
+
+  private static func count(_ bytes: Int, _ sent: inout Sent) throws(Failure) {
+    sent.files += 1
+    sent.bytes += bytes
+    guard sent.files <= ImportCall.most.files else {
+      throw Failure(.invalid, "there are more than \(ImportCall.most.files) files", "import a folder within it")
+    }
+    guard sent.bytes <= ImportCall.most.bytes else { throw tooLarge }
+  }
+
+  static let tooLarge = Failure(
+    .invalid, "the source has more than \(Counted.size(ImportCall.most.bytes))", "import it in parts")
+}
+
+/// The bytes of a pipe in parts, each in memory that wipes itself.
+struct SpooledParts {
+  final class Part {
+    let bytes: SecretBuffer
+
+    init(_ bytes: consuming SecretBuffer) { self.bytes = bytes }
+  }
+
+  private(set) var parts: [Part] = []
+  private(set) var count = 0
+
+  /// Reads a descriptor to its end.
+  ///
+  /// - Parameter most: the most bytes that are read.
+  init(_ descriptor: Int32, _ name: String, most: Int = ImportCall.most.bytes) throws(Failure) {
+    var isAtEnd = false
+    while !isAtEnd {
+      var part = SecretBuffer(capacity: ImportCall.longestPart)
+      while part.count < ImportCall.longestPart {
+        let read = FileInput.read(descriptor, into: &part, atMost: ImportCall.longestPart - part.count)
+        if read < 0, errno == EINTR { continue }
+        guard read >= 0 else { throw Failure(.io, "cannot read \(name): \(Output.describe(errno))") }
+        isAtEnd = read == 0
+        if isAtEnd { break }
+      }
+      count += part.count
+      guard count <= most else { throw Failure(.invalid, "\(name) holds more than \(Counted.size(most))") }
+      if part.count > 0 { parts.append(Part(part)) }
+    }
+  }
+}
