@@ -6,23 +6,68 @@ internal import VaultWire
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Copy the items of another keyring into the vault.",
+    abstract: "Copy what other programs keep into the vault.",
     discussion: """
-      With --from secret-service the command copies every collection of the keyring that runs on the session bus, \
-      which may ask for its password. It shows what it will copy, and asks. Nothing in the vault is overwritten: an \
-      item with the same attributes but another secret is stored beside the one that is there. A second import of the \
-      same items copies nothing, and an interrupted import continues. See vault-secret-service(7).
+      The source is a file, a folder, or - for standard input: a KeePass database, a password store (pass), an export \
+      of Bitwarden, a CSV of a browser or another password manager, or a list of one-time secrets. The command \
+      recognizes the format and reads the source in a sandbox, asking for a password if the source needs one. Then it \
+      shows what becomes of every field, and asks. Without a terminal it needs --yes or --dry-run. At the end it reads \
+      the vault back and compares it with the source.
 
-      Items of other programs come in through `vault set --batch`.
+      The name of an item consists of the folders and the title of its entry. The password is the item's value; user \
+      name, URL and other short texts are attributes. One-time secrets, notes, protected fields and files are items in \
+      the folder of that name. Earlier passwords become versions.
+
+      Nothing in the vault is overwritten. An entry that the vault has already is skipped, so that an interrupted \
+      import goes on, and a second import of the same source changes nothing. If an item with another content is \
+      there, the entry is left out and listed, and the exit code is 73; --update stores a new version there, and \
+      --keep-both a second item. --undo moves the items of the last import to the trash and restores the versions that \
+      it replaced.
+
+      With --from secret-service and no source, the command copies every collection of the keyring that runs on the \
+      session bus, which may ask for its password. An item with the same attributes but another secret is stored \
+      beside the one that is there. See vault-secret-service(7).
       """)
 
-  @Option(help: ArgumentHelp("What to import from: secret-service.", valueName: "format"))
-  var from: TransferFormat
+  @Argument(
+    help: ArgumentHelp("A file or a folder, or - for standard input.", valueName: "source"), completion: .file())
+  var source: String?
 
+  @Option(help: ArgumentHelp("The source's format, which is recognized otherwise.", valueName: "format"))
+  var from: ImportFormat?
+
+  @OptionGroup var imports: ImportOptions
   @OptionGroup var options: TransferOptions
   @OptionGroup var globals: Globals
 
+  func validate() throws {
+    if imports.undo {
+      if source != nil || from != nil { throw ValidationError("--undo takes the last import back; it needs no source") }
+      return
+    }
+    if from == .secretService {
+      if source != nil { throw ValidationError("--from secret-service copies a keyring; leave the source out") }
+      return
+    }
+    guard let source else { throw ValidationError("Missing expected argument '<source>'") }
+    if source.isEmpty { throw ValidationError("the source is empty; name a file or a folder, or - for standard input") }
+    if options.busName != nil { throw ValidationError("--bus-name is for --from secret-service") }
+    if source == "-", imports.secrets.passwordStdin {
+      throw ValidationError("standard input cannot be the source and hold the password; name a file")
+    }
+  }
+
   func run() throws {
+    if imports.undo {
+      return try ImportUndo(Session(globals)).run(globals, isTrial: options.dryRun, isAsked: !options.yes)
+    }
+    guard from == .secretService else {
+      return try FileImport(imports, options, globals, from: from?.rawValue).run(source ?? "-")
+    }
+    try importKeyring()
+  }
+
+  private func importKeyring() throws {
     let session = try options.session(globals)
     // A person unlocks the vault first, and then the other keyring.
     _ = try session.unlocking(for: "vault import") { vault in

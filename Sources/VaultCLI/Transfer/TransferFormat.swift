@@ -1,9 +1,21 @@
 internal import ArgumentParser
 
-/// The formats that `vault import` reads and `vault export` writes.
+/// The formats that `vault export` writes.
 enum TransferFormat: String, ExpressibleByArgument, CaseIterable {
   /// Another keyring on the session bus.
   case secretService = "secret-service"
+}
+
+/// The formats that `vault import` reads. The program `vault-import` knows all of them but the first.
+enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
+  /// Another keyring on the session bus.
+  case secretService = "secret-service"
+  case kdbx
+  case pass
+  case bitwarden
+  case otpauthMigration = "otpauth-migration"
+  case otpauth
+  case csv
 }
 
 /// The options of commands that move many items.

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 
@@ -10,7 +11,7 @@ struct EntryMapping {
   /// The most attributes that an entry's fields become; an import adds up to ten of its own.
   static let mostAttributes = Attributes.maximumCount - 10
   /// The keys that only fields with a meaning of their own become.
-  private static let reserved: Set<String> = ImportKey.ofImport.union(["title", "username", "url", "tags", "media-type"])
+  private static let reserved = ImportKey.ofImport.union(["title", "username", "url", "tags", "media-type"])
 
   let entry: SourceEntry
   let place: ImportNaming.Place

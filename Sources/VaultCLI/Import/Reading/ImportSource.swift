@@ -26,10 +26,16 @@ struct ImportSource {
 
   /// Opens the source. A symbolic link in the path that a person gives is followed.
   init(_ path: String) throws(Failure) {
-    let descriptor = path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : vault_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+    let isInput = path == "-"
+    let opened = isInput ? STDIN_FILENO : unsafe vault_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+    // The numbers must not collide with the descriptors of programs that are started.
+    let descriptor = fcntl(opened, F_DUPFD_CLOEXEC, 3)
+    let code = errno
+    if !isInput, opened >= 0 { close(opened) }
     var status = stat()
     guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0 else {
-      throw Failure(.io, "cannot open \(path == "-" ? "standard input" : Printable.quoted(path)): \(Output.describe(errno))")
+      let what = isInput ? "standard input" : Printable.quoted(path)
+      throw Failure(.io, "cannot open \(what): \(Output.describe(code))")
     }
     guard isatty(descriptor) == 0 else {
       close(descriptor)
@@ -42,7 +48,7 @@ struct ImportSource {
     default: kind = .pipe
     }
     let last = path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? ""
-    name = path == "-" || kind == .pipe ? Self.input : last.isEmpty || last == "." || last == ".." ? "folder" : last
+    name = isInput || kind == .pipe ? Self.input : last.isEmpty || last == "." || last == ".." ? "folder" : last
   }
 
   /// The outcome of sending the files.

@@ -1,0 +1,139 @@
+internal import Glibc
+internal import VaultBytes
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// The work of `vault import` for files of other programs.
+struct FileImport {
+  private let imports: ImportOptions
+  private let options: TransferOptions
+  private let globals: Globals
+  private let from: String?
+
+  init(_ imports: ImportOptions, _ options: TransferOptions, _ globals: Globals, from: String?) {
+    (self.imports, self.options, self.globals, self.from) = (imports, options, globals, from)
+  }
+
+  /// Throws if a question would be asked and nobody can be asked.
+  static func checkTerminal(isAsked: Bool) throws(Failure) {
+    guard isAsked, !Keyboard.canAsk else { return }
+    throw Failure(
+      .usage, "there is no terminal to ask on", "add --yes to confirm, or --dry-run to see what would be done")
+  }
+
+  func run(_ path: String) throws {
+    try Self.checkTerminal(isAsked: !options.yes && !options.dryRun)
+    if let report = imports.report { try NewFile.check(report, replaces: false, reading: [path]) }
+    let session = try Session(globals)
+    // A person unlocks the vault first, and then the source.
+    try session.unlockIfLocked()
+    try session.needAllNames()
+    let source = try ImportSource(path)
+    let answers = ImportAnswers(fromInput: imports.secrets.passwordStdin, keyFile: imports.keyFile)
+    let content = try ImportReader.read(source, as: from, answers)
+    let (now, values) = (Int64(time(nil)), ReadBack(session))
+    let plan = try plan(content, source, session, values, now)
+    var outcome = ImportSummary(content, plan, source, isTrial: options.dryRun)
+    let opened = try OpenedNames(plan.steps.filter { $0.present == nil }.map(\.name), session)
+    if options.dryRun {
+      outcome.opened = opened.lines
+      return try finish(outcome)
+    }
+    try allow(opened)
+    if !options.yes, !plan.steps.isEmpty { try ask(outcome, opened, source) }
+    if !plan.steps.isEmpty { try store(plan, content, session, values, now, &outcome) }
+    try finish(outcome)
+  }
+
+  // MARK: Steps
+
+  private func plan(
+    _ content: ImportReader.Content, _ source: ImportSource, _ session: Session, _ values: ReadBack, _ now: Int64
+  ) throws -> ImportPlan {
+    let name = ImportMapping.source(content.format, file: source.name)
+    let entries = ImportMapping.map(content.entries, source: name, into: try imports.folder(), now: now)
+    var present = PresentItems(for: entries, source: name)
+    try session.call { vault in
+      try vault.find(nil) { items in
+        for item in items { present.add(item) }
+        return true
+      }
+    }
+    let plan = try ImportPlan(entries, present, imports.terms(), now: now) { field, item throws(Failure) in
+      try values.isSame(field, item)
+    }
+    let fields = content.entries.reduce(0) { $0 + $1.fields.count }
+    guard ImportAccount(plan).totals == ImportTotals(entries: content.entries.count, fields: fields) else {
+      throw Failure(.software, "the account of the fields does not add up, so nothing was stored", "report this")
+    }
+    return plan
+  }
+
+  /// Refuses names that a grant opens, unless somebody allowed them by name of the option: `--yes` is for the import.
+  private func allow(_ opened: OpenedNames) throws(Failure) {
+    guard !opened.isEmpty, !imports.allowGranted else { return }
+    var failure = Failure(
+      .denied, "\(Counted.text(opened.count, "new item")) would be open to others by grants, so nothing was stored",
+      "add --allow-granted to store them, or --into a folder for which no grant holds")
+    failure.names = opened.lines
+    throw failure
+  }
+
+  private func ask(_ outcome: ImportSummary, _ opened: OpenedNames, _ source: ImportSource) throws(Failure) {
+    let what = Counted.text(outcome.plan.steps.count, "item")
+    try Confirmation(
+      consequence: "this would store \(what)", question: "Import \(what) from \(Printable.quoted(source.path))?",
+      facts: outcome.lines + opened.lines, advice: "add --yes to confirm, or --dry-run to see them"
+    ).ask()
+  }
+
+  private func store(
+    _ plan: ImportPlan, _ content: ImportReader.Content, _ session: Session, _ values: ReadBack, _ now: Int64,
+    _ outcome: inout ImportSummary
+  ) throws(Failure) {
+    let run = ImportRun.identification(now: now)
+    try ImportRun.record(from: content.format.name, count: plan.steps.count, session)
+    let storing = ImportStoring(session, plan.steps, run: run)
+    try storing.storeAll()
+    outcome.didStore(storing, run: run)
+    let differing = try values.differing(storing.stored, plan.steps, run: run)
+    guard differing.isEmpty else {
+      var failure = Failure(
+        .software, "\(Counted.text(differing.count, "item")) in the vault differ from the source",
+        "\(Hint.vault("import --undo")) takes the import back; report this")
+      failure.names = differing
+      throw failure
+    }
+  }
+
+  /// Shows the outcome, writes the report, and throws if something was left out.
+  private func finish(_ outcome: ImportSummary) throws {
+    if let report = imports.report { try NewFile.write(outcome.account.report, to: report, replaces: false) }
+    if globals.json {
+      try Output.json { outcome.write(&$0) }
+    } else if options.dryRun {
+      try Output.lines(outcome.lines + outcome.names + outcome.opened)
+    } else if options.yes || outcome.plan.steps.isEmpty || outcome.isRefusing {
+      try Output.lines(outcome.lines)
+    }
+    guard !options.dryRun else { return }
+    if Keyboard.isAttended, !globals.json { for note in outcome.notes { Output.note(note) } }
+    if let failure = outcome.failure(isChosen: imports.update || imports.keepBoth) { throw failure }
+  }
+}
+
+/// One run of an import.
+enum ImportRun {
+  /// The identification of an import: its time in UTC and four random digits. A later import has a greater one.
+  static func identification(now: Int64) -> String {
+    let number = String(UInt16.random(in: .min ... .max), radix: 16)
+    return "\(Timestamp.format(now))-\(String(repeating: "0", count: 4 - number.utf8.count))\(number)"
+  }
+
+  /// Records the import in the audit log, beside the entries of its items.
+  ///
+  /// The daemon has no method for this yet: here belongs `vault.recordImport(from: format, count: count)` within
+  /// `session.unlocking`, like the call of ``Vault/export(to:count:)`` in ``KeyringExport``.
+  static func record(from format: String, count: Int, _ session: Session) throws(Failure) {}
+}

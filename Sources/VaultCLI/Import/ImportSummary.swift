@@ -1,0 +1,167 @@
+internal import VaultModel
+internal import VaultWire
+
+/// The outcome of an import in words and as JSON: before it, what it would do, and afterwards, what it has done.
+struct ImportSummary {
+  /// The most names and folders that are shown before a question.
+  private static let shown = (names: 20, folders: 10)
+
+  let plan: ImportPlan
+  private let content: ImportReader.Content
+  private let source: ImportSource
+  private let isTrial: Bool
+  private(set) var account: ImportAccount
+  /// The identification of the import; nil if nothing was stored.
+  private var run: String?
+  private var stored = 0
+  private var openTo: [Wire.Access] = []
+  /// The names that grants open, in a trial.
+  var opened: [String] = []
+
+  init(_ content: ImportReader.Content, _ plan: ImportPlan, _ source: ImportSource, isTrial: Bool) {
+    (self.content, self.plan, self.source, self.isTrial) = (content, plan, source, isTrial)
+    account = ImportAccount(plan)
+  }
+
+  /// Takes in what was stored.
+  mutating func didStore(_ storing: ImportStoring, run: String) {
+    (self.run, stored, openTo) = (run, storing.count, storing.openTo)
+    account = ImportAccount(plan, refused: storing.refused)
+  }
+
+  /// True if the vault refused something that the plan had.
+  var isRefusing: Bool { run != nil && stored < plan.steps.count }
+
+  // MARK: Words
+
+  /// The summary: the format, what is stored, what is left out, and the account of the fields.
+  var lines: [String] {
+    var lines = ["\(Printable.text(content.format.name)): \(Printable.text(content.format.detail))"]
+    if !plan.steps.isEmpty {
+      lines.append("\(Counted.text(plan.steps.count, "item")) to store: \(kinds)")
+      lines.append("folders: \(folders)")
+    } else {
+      lines.append("no item to store")
+    }
+    lines += leftOut + clashes + account.lines
+    for (path, reason) in content.sent.undecrypted {
+      lines.append("not decrypted: \(Printable.quoted(path)): \(Printable.text(reason))")
+    }
+    for (reason, count) in content.sent.passedOver {
+      lines.append("\(Counted.text(count, "name")) in the folder passed over: \(reason)")
+    }
+    return lines
+  }
+
+  /// The names of the items to store.
+  var names: [String] { plan.steps.map { step in "  \(Printable.whole(step.name.text)) (\(step.item.kind.rawValue))" } }
+
+  private var kinds: String {
+    ItemKind.allCases.compactMap { kind in
+      let count = plan.steps.count { $0.item.kind == kind }
+      return count > 0 ? "\(count) \(kind.rawValue)" : nil
+    }.joined(separator: ", ")
+  }
+
+  /// The folders of entries with items to store, those with the most items first.
+  private var folders: String {
+    var counts: [ItemName?: Int] = [:]
+    for step in plan.steps {
+      let folder = step.name.folders.first.flatMap { try? ItemName($0) }
+      counts[folder, default: 0] += 1
+    }
+    let sorted = counts.sorted { one, other in
+      if one.value != other.value { return one.value > other.value }
+      return (one.key?.text ?? "").utf8.lexicographicallyPrecedes((other.key?.text ?? "").utf8)
+    }
+    let texts = sorted.prefix(Self.shown.folders).map { folder, count in
+      "\(folder.map { Printable.quoted($0.text + "/") } ?? "none") \(count)"
+    }
+    return texts.joined(separator: ", ") + (sorted.count > texts.count ? " and \(sorted.count - texts.count) more" : "")
+  }
+
+  private var leftOut: [String] {
+    [LeftOut.trash, .unmatched].compactMap { reason in
+      let count = plan.entries.count { $0.leftOut == reason }
+      return count > 0 ? "\(Counted.text(count, "entry")) left out: \(reason.rawValue)" : nil
+    }
+  }
+
+  /// The items that are there with another content.
+  private var clashes: [String] {
+    plan.entries.flatMap { entry in
+      entry.standings.enumerated().compactMap { index, standing -> String? in
+        guard case .clash(let present) = standing else { return nil }
+        let fate =
+          entry.names[index].map { name in
+            name.utf8.elementsEqual(present.name.utf8)
+              ? "gets a new version" : "stays, beside \(Printable.quoted(name))"
+          } ?? "is there with another content, so this entry is left out"
+        return "\(Printable.wholeQuoted(present.name)) \(fate)"
+      }
+    }
+  }
+
+  // MARK: The end
+
+  /// The notes for a person at the end.
+  var notes: [String] {
+    var notes: [String] = []
+    if run != nil {
+      let way = "\(Hint.vault("import --undo")) takes that back"
+      let open = AccessChange.note(openTo)
+      notes.append("imported \(Counted.text(stored, "item")) and compared them with the source\(open); \(way)")
+    }
+    if let remains { notes.append(remains) }
+    return notes
+  }
+
+  /// Names the plaintext that remains and how to remove it; nil if the source is encrypted or remains nowhere.
+  private var remains: String? {
+    guard !content.isEncrypted, source.path != "-", run != nil || plan.steps.isEmpty else { return nil }
+    let word = ImportSummary.word(source.path)
+    let command: String
+    switch source.kind {
+    case .file: command = "shred -u \(word)"
+    case .folder: command = "rm -r \(word)"
+    case .passStore, .pipe: return nil
+    }
+    return "\(Printable.quoted(source.path)) still holds all of it in the clear; `\(command)` removes it"
+  }
+
+  private static func word(_ path: String) -> String {
+    Printable.whole("'\((path.hasPrefix("-") ? "./" + path : path).replacing("'", with: #"'\''"#))'")
+  }
+
+  /// The failure of an import that left something out; nil if there is none.
+  ///
+  /// - Parameter isChosen: whether somebody chose what becomes of items that clash.
+  func failure(isChosen: Bool) -> Failure? {
+    if plan.clashing > 0, !isChosen {
+      return Failure(
+        .exists,
+        "\(Counted.text(plan.clashing, "entry")) left out, because \(plan.clashing == 1 ? "an item is" : "items are") "
+          + "there with another content",
+        "--update stores new versions, and --keep-both further items")
+    }
+    let count = content.sent.undecrypted.count
+    return count > 0 ? Failure(.invalid, "\(Counted.text(count, "file")) could not be decrypted") : nil
+  }
+
+  func write(_ object: inout JSONBuilder) {
+    object.add("dry_run", isTrial)
+    object.add("format", content.format.name)
+    object.add("detail", content.format.detail)
+    object.add("import", run)
+    object.add("stored", stored)
+    object.add("clashes", plan.clashing)
+    object.add("items", plan.steps) { object, step in
+      object.add("name", step.name.text)
+      object.add("kind", step.item.kind.rawValue)
+      object.add("versions", step.item.versionCount - step.skipped)
+      object.add("replaces", step.present?.version)
+    }
+    object.add("not_decrypted", content.sent.undecrypted.map(\.path))
+    account.write(&object)
+  }
+}

@@ -1,0 +1,58 @@
+internal import VaultBytes
+internal import VaultModel
+internal import VaultWire
+
+/// The storing of one version of an item.
+struct ImportSet {
+  /// The index of the step to which it belongs.
+  let step: Int
+  var item: Wire.NewItem
+  let field: SourceField
+  /// True for the version that is the current one in the end.
+  let isLast: Bool
+
+  /// The shares of the limits of a call; see ``CallLimits``. An update also removes the item's old attributes, of which
+  /// there are usually as many.
+  var weight: (time: Int, text: Int) {
+    let (times, existing) = item.update == true ? (2, CallLimits.timeOfExisting) : (1, 0)
+    return (
+      CallLimits.timeOfItem + existing + CallLimits.time(name: item.name, item.attributes) * times,
+      CallLimits.text(name: item.name, item.attributes) * times
+    )
+  }
+
+  /// The size in a message in bytes, approximately: a value that is no text is in base64 there.
+  var size: Int { field.value.count * 4 / 3 + CallLimits.text(name: item.name, item.attributes) + 256 }
+}
+
+extension ImportStep {
+  /// Returns what stores the step, one version after the other.
+  ///
+  /// - Parameters:
+  ///   - run: the identification of the import.
+  ///   - isDivided: true if the versions do not fit into one call. The item is then marked until its last version is
+  ///     stored, so that an interrupted import can go on.
+  func sets(number: Int, run: String, isDivided: Bool) -> [ImportSet] {
+    let fields = item.versions.dropFirst(skipped) + [item.value]
+    return fields.enumerated().map { index, field in
+      let (isFirst, isLast) = (index == 0, index == fields.count - 1)
+      var new = Wire.NewItem(name: name.text)
+      if present != nil || !isFirst { new.update = true }
+      if isFirst, present?.kind != item.kind.rawValue { new.kind = item.kind.rawValue }
+      if isFirst || (isLast && isDivided) {
+        new.attributes = attributes(run: isDivided && !isLast ? run + PresentItems.unfinished : run)
+      }
+      if isLast { new.expires = item.expires }
+      return ImportSet(step: number, item: new, field: field, isLast: isLast)
+    }
+  }
+
+  /// The attributes of the item. An item that was there keeps its own ones, unless the source has others.
+  func attributes(run: String) -> [String: String] {
+    var attributes = present?.attributes ?? [:]
+    attributes.merge(item.attributes) { _, new in new }
+    attributes[ImportKey.run] = run
+    if let present, !present.isUnfinishedImport { attributes[ImportKey.replaced] = String(present.version) }
+    return attributes
+  }
+}

@@ -1,0 +1,118 @@
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// The taking back of the last import: the items that it made go to the trash, and the values that it replaced become
+/// the current ones again.
+struct ImportUndo {
+  private let session: Session
+
+  init(_ session: Session) { self.session = session }
+
+  /// The items of the last import.
+  private struct Found {
+    let run: String
+    var made: [String] = []
+    /// The items that were there before, with the number of the version that was replaced.
+    var replaced: [(item: Wire.Item, version: Int)] = []
+
+    var text: String {
+      var parts: [String] = []
+      if !made.isEmpty { parts.append("\(Counted.text(made.count, "item")) to the trash") }
+      if !replaced.isEmpty { parts.append("\(Counted.text(replaced.count, "item")) back to the value before") }
+      return parts.joined(separator: ", and ")
+    }
+  }
+
+  func run(_ globals: Globals, isTrial: Bool, isAsked: Bool) throws {
+    try FileImport.checkTerminal(isAsked: isAsked && !isTrial)
+    try session.unlockIfLocked()
+    try session.needAllNames()
+    let items = try session.call { vault in try vault.find("\(ImportKey.run)~**") }
+    guard let found = Self.last(among: items) else {
+      throw Failure(.missing, "no item of an import is in the vault", "see \(Hint.vault("list"))")
+    }
+    let names = (found.made + found.replaced.map(\.item.name)).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    let rest = names.count > 20 ? ["and \(names.count - 20) more"] : []
+    let facts = names.prefix(20).map { Printable.whole($0) } + rest
+    if isTrial { return try report(found, names, globals, isTrial: true) }
+    if isAsked {
+      try Confirmation(
+        consequence: "this would bring \(found.text)", question: "Bring \(found.text)?",
+        facts: ["the import of \(Printable.text(found.run)):"] + facts
+      ).ask()
+    }
+    try restore(found)
+    try delete(found.made)
+    try report(found, names, globals, isTrial: false)
+  }
+
+  /// The items of the newest import, which has the greatest identification.
+  private static func last(among items: [Wire.Item]) -> Found? {
+    func run(_ item: Wire.Item) -> String {
+      let run = item.attributes[ImportKey.run] ?? ""
+      return item.isUnfinishedImport ? String(run.dropLast(PresentItems.unfinished.count)) : run
+    }
+    guard let newest = items.map(run).max(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }), !newest.isEmpty else {
+      return nil
+    }
+    var found = Found(run: newest)
+    for item in items where run(item).utf8.elementsEqual(newest.utf8) {
+      if let version = item.attributes[ImportKey.replaced].flatMap({ Int($0) }) {
+        found.replaced.append((item, version))
+      } else {
+        found.made.append(item.name)
+      }
+    }
+    return found
+  }
+
+  /// Restores the replaced values. The attributes stay as the import left them, because the vault keeps no earlier
+  /// ones.
+  private func restore(_ found: Found) throws(Failure) {
+    for (item, version) in found.replaced {
+      var attributes = item.attributes
+      attributes[ImportKey.run] = nil
+      attributes[ImportKey.replaced] = nil
+      _ = try session.unlocking { vault in
+        _ = try vault.restoreVersion(version, of: item.name)
+        return try vault.set(Wire.NewItem(name: item.name, attributes: attributes, update: true))
+      }
+    }
+  }
+
+  private func delete(_ names: [String]) throws(Failure) {
+    var rest = names[...]
+    let progress = Progress()
+    defer { progress.clear() }
+    do throws(Failure) {
+      try session.unlocking { vault in
+        var part = rest.prefix(CallLimits.deletions)
+        while !rest.isEmpty {
+          do { _ = try vault.delete(Array(part)) } catch ClientError.fault(.tooMuch) where part.count > 1 {
+            part = part.prefix(part.count / 2)
+            continue
+          }
+          rest = rest.dropFirst(part.count)
+          progress.show("moved \(names.count - rest.count) of \(Counted.text(names.count, "item")) to the trash")
+          part = rest.prefix(part.count)
+        }
+      }
+    } catch {
+      throw Failure(error.exit, "\(error.event) (\(names.count - rest.count) moved to the trash before)", error.advice)
+    }
+  }
+
+  private func report(_ found: Found, _ names: [String], _ globals: Globals, isTrial: Bool) throws(Failure) {
+    if globals.json {
+      return try Output.json { object in
+        object.add("dry_run", isTrial)
+        object.add("import", found.run)
+        object.add("deleted", found.made)
+        object.add("restored", found.replaced.map(\.item.name))
+      }
+    }
+    if isTrial { return try Output.lines(names.map { Printable.whole($0) }) }
+    if Keyboard.isAttended { Output.note("\(found.text); \(Hint.vault("trash")) lists what can be restored") }
+  }
+}

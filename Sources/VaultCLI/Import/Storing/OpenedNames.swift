@@ -1,0 +1,52 @@
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// The new names that grants open to other subjects.
+struct OpenedNames {
+  /// The most names in a line.
+  private static let shown = 3
+
+  /// A grant with the new names for which it holds.
+  private struct Opening {
+    let access: Wire.Access
+    let names: [ItemName]
+  }
+
+  private let openings: [Opening]
+
+  /// True if no grant holds for any of the names.
+  var isEmpty: Bool { openings.isEmpty }
+  /// The number of names that a grant opens.
+  var count: Int { Set(openings.flatMap(\.names)).count }
+
+  /// Finds the grants for new names. Only administrators see the grants, and only they decide about them.
+  init(_ names: [ItemName], _ session: Session) throws(Failure) {
+    let grants: [Wire.Permission]
+    do throws(Failure) {
+      grants = names.isEmpty ? [] : try session.unlocking { vault in try vault.grants() }.grants
+    } catch {
+      guard error.exit == .denied else { throw error }
+      grants = []
+    }
+    self.init(names, grants)
+  }
+
+  init(_ names: [ItemName], _ grants: [Wire.Permission]) {
+    openings = grants.filter(\.active).compactMap { grant in
+      guard let pattern = try? ItemPattern(grant.items) else { return nil }
+      let opened = names.filter { pattern.matches($0) }
+      return opened.isEmpty
+        ? nil : Opening(access: Wire.Access(subject: grant.subject, rights: grant.rights), names: opened)
+    }
+  }
+
+  /// A line for each grant.
+  var lines: [String] {
+    openings.map { opening in
+      let shown = opening.names.prefix(Self.shown).map { Printable.wholeQuoted($0.text) }.joined(separator: ", ")
+      let rest = opening.names.count - Self.shown
+      return "\(shown)\(rest > 0 ? " and \(rest) more" : ""): \(AccessChange.openness([opening.access]))"
+    }
+  }
+}
