@@ -78,15 +78,17 @@ struct EntryMapping {
       case .document: [.document]
       case .value: [.password, .secret, .note, .text, .document, .attachment]
       }
-    main = roles.lazy.compactMap { open([$0]).first }.first
+    for role in roles {
+      main = open([role]).first
+      if main != nil { return }
+    }
   }
 
   private mutating func makeMain() {
     guard let main else { return }
     let field = entry.fields[main]
-    if entry.facts.kind == .wifi, attributes["ssid"] == nil, !entry.facts.title.isEmpty {
-      attributes["ssid"] = ShortenedName.prefix(entry.facts.title, 32)
-    }
+    // The title is the name of a wireless network.
+    if entry.facts.kind == .wifi, attributes["ssid"] == nil, let title = attributes["title"] { attributes["ssid"] = title }
     if let type = mediaType(of: field) { attributes["media-type"] = type }
     let kinds = FittingKind.candidates(field.facts.role, of: entry.facts.kind, field.value)
     let kind = FittingKind.first(of: kinds, for: field.value, attributes)

@@ -39,10 +39,11 @@ struct ImportNaming {
   ///
   /// - Parameter url: the first URL of the entry, whose host takes the place of a missing title.
   mutating func place(_ entry: ImportedEntry, url: String?) -> Place {
-    var folders = into + entry.folder.map { Self.part($0) ?? Self.untitled }
-    if let first = folders.first, Self.reserved.contains(first) { folders.insert(Self.moved, at: 0) }
+    let folders = into + entry.folder.map { Self.part($0) ?? Self.untitled }
     let title = Self.part(entry.title) ?? url.flatMap { Self.host(of: $0) }.flatMap { Self.part($0) } ?? Self.untitled
-    let parts = folders + [title]
+    var parts = folders + [title]
+    // A title alone may be the folder of other fields.
+    if Self.reserved.contains(parts[0]) { parts.insert(Self.moved, at: 0) }
     let (name, number) = take(parts)
     var own = parts
     if number > 1 { own[own.count - 1] += Self.suffix(number) }

@@ -36,7 +36,8 @@ enum ImportKey {
   static let expires = "source-expires"
   /// The key of the import's own identification.
   static let run = "import"
-  /// The key of the number of the version that an import with `--update` replaced.
+  /// The key of the number of the version that an import with `--update` replaced, and of the import that stored that
+  /// version, if one did.
   static let replaced = "import-replaced"
 
   /// The keys that say nothing about the content of an item.

@@ -68,7 +68,7 @@ struct ImportSource {
     case .file: try send(descriptor, name, status, to: program, &sent)
     case .pipe: try spool(to: program, &sent)
     case .folder:
-      var folder = try SourceFolder(descriptor) { $0 != ".git" }
+      let folder = try SourceFolder(descriptor) { $0 != ".git" }
       while let file = try folder.next() { try send(file.descriptor, file.path, file.status, to: program, &sent) }
       sent.passedOver = folder.passedOver
     case .passStore: try sendStore(to: program, &sent)
@@ -124,7 +124,7 @@ struct ImportSource {
     let progress = Progress()
     defer { progress.clear() }
     var others = 0
-    var folder = try SourceFolder(descriptor) { !$0.utf8.starts(with: ".".utf8) }
+    let folder = try SourceFolder(descriptor) { !$0.utf8.starts(with: ".".utf8) }
     while let file = try folder.next() {
       defer { close(file.descriptor) }
       guard file.path.utf8.count > 4, file.path.hasSuffix(".gpg") else {

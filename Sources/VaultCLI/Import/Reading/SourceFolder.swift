@@ -7,7 +7,7 @@ internal import VaultWire
 ///
 /// The walk follows no symbolic link and stays on the folder's own file system, and it opens regular files only: to
 /// open a device or a pipe could have an effect. Whatever it passes over is counted.
-struct SourceFolder: ~Copyable {
+final class SourceFolder {
   /// The most folders within each other, and the most names in all of them.
   private static let most = (depth: 64, names: 1 << 20)
 
@@ -54,7 +54,7 @@ struct SourceFolder: ~Copyable {
   deinit { for level in levels { close(level.descriptor) } }
 
   /// Returns the next file; nil at the end.
-  mutating func next() throws(Failure) -> File? {
+  func next() throws(Failure) -> File? {
     while var level = levels.popLast() {
       guard let name = level.names.popLast() else {
         close(level.descriptor)
@@ -66,7 +66,7 @@ struct SourceFolder: ~Copyable {
     return nil
   }
 
-  private mutating func visit(_ name: String, _ level: Level) throws(Failure) -> File? {
+  private func visit(_ name: String, _ level: Level) throws(Failure) -> File? {
     let path = level.prefix + name
     guard path.utf8.count <= ImportCall.longestPath else {
       throw Failure(.invalid, "the path \(Printable.quoted(path)) is longer than \(ImportCall.longestPath) bytes")
@@ -99,7 +99,7 @@ struct SourceFolder: ~Copyable {
     return nil
   }
 
-  private mutating func pass(_ reason: String) -> File? {
+  private func pass(_ reason: String) -> File? {
     if let index = passedOver.firstIndex(where: { $0.reason == reason }) {
       passedOver[index].count += 1
     } else {
@@ -108,7 +108,7 @@ struct SourceFolder: ~Copyable {
     return nil
   }
 
-  private mutating func enter(_ descriptor: Int32, prefix: String) throws(Failure) {
+  private func enter(_ descriptor: Int32, prefix: String) throws(Failure) {
     guard levels.count < Self.most.depth else {
       close(descriptor)
       throw Failure(.invalid, "\(Printable.quoted(prefix)) is more than \(Self.most.depth) folders deep")

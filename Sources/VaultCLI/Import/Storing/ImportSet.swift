@@ -52,7 +52,10 @@ extension ImportStep {
     var attributes = present?.attributes ?? [:]
     attributes.merge(item.attributes) { _, new in new }
     attributes[ImportKey.run] = run
-    if let present, !present.isUnfinishedImport { attributes[ImportKey.replaced] = String(present.version) }
+    if let present, !present.isUnfinishedImport {
+      let earlier = present.attributes[ImportKey.run].map { " \($0)" } ?? ""
+      attributes[ImportKey.replaced] = "\(present.version)\(earlier)"
+    }
     return attributes
   }
 }

@@ -13,8 +13,9 @@ struct ImportUndo {
   private struct Found {
     let run: String
     var made: [String] = []
-    /// The items that were there before, with the number of the version that was replaced.
-    var replaced: [(item: Wire.Item, version: Int)] = []
+    /// The items that were there before, with the number of the version that was replaced, and the import from which
+    /// that version came.
+    var replaced: [(item: Wire.Item, version: Int, run: String?)] = []
 
     var text: String {
       var parts: [String] = []
@@ -58,8 +59,9 @@ struct ImportUndo {
     }
     var found = Found(run: newest)
     for item in items where run(item).utf8.elementsEqual(newest.utf8) {
-      if let version = item.attributes[ImportKey.replaced].flatMap({ Int($0) }) {
-        found.replaced.append((item, version))
+      let before = (item.attributes[ImportKey.replaced] ?? "").split(separator: " ", maxSplits: 1).map(String.init)
+      if let version = before.first.flatMap({ Int($0) }) {
+        found.replaced.append((item, version, before.count > 1 ? before[1] : nil))
       } else {
         found.made.append(item.name)
       }
@@ -70,9 +72,9 @@ struct ImportUndo {
   /// Restores the replaced values. The attributes stay as the import left them, because the vault keeps no earlier
   /// ones.
   private func restore(_ found: Found) throws(Failure) {
-    for (item, version) in found.replaced {
+    for (item, version, run) in found.replaced {
       var attributes = item.attributes
-      attributes[ImportKey.run] = nil
+      attributes[ImportKey.run] = run
       attributes[ImportKey.replaced] = nil
       _ = try session.unlocking { vault in
         _ = try vault.restoreVersion(version, of: item.name)

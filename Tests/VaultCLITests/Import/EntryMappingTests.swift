@@ -1,0 +1,131 @@
+import Testing
+import VaultModel
+import VaultWire
+
+@testable import VaultCLI
+
+@Suite("The mapping of an entry to items") struct EntryMappingTests {
+  private typealias Source = PlannedSource
+
+  @Test("makes one item of a login, with its texts as attributes") func login() throws {
+    let mapped = Source.map(
+      Source.entry(
+        id: "7f", folder: ["Mail"], title: "GitHub",
+        [
+          ("UserName", .username, "ana"), ("Password", .password, "secret"), ("URL", .url, "https://github.com"),
+          ("other", .url, "https://gist.github.com"), ("Project", .text, "vault"), ("tag", .tag, "work"),
+          ("tag", .tag, "code"), ("created", .created, "1000000000"),
+        ]))
+    let item = try #require(mapped.items.first)
+    #expect(mapped.items.count == 1 && item.name.text == "Mail/GitHub" && item.kind == .password)
+    #expect(Source.text(item.value) == "secret")
+    #expect(
+      item.attributes == [
+        "title": "GitHub", "username": "ana", "url": "https://github.com", "url-2": "https://gist.github.com",
+        "Project": "vault", "tags": "work,code", "source": "csv:file", "source-id": "7f",
+        "source-created": "2001-09-09T01:46:40Z",
+      ])
+  }
+
+  @Test("makes items beside it of secrets, notes, files, and texts that no attribute holds") func beside() throws {
+    let entry = Source.entry(
+      title: "a",
+      [
+        ("Password", .password, "secret"), ("Notes", .note, "line\nline"), ("PIN", .secret, "1234"),
+        ("otp", .oneTime, "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP"), ("two words", .text, "x"),
+        ("title", .text, "x"), ("PIN", .secret, "5678"), ("long", .text, String(repeating: "x", count: 1025)),
+      ])
+    entry.fields.append(Source.field("scan.pdf", .attachment, [0x25, 0xFF], type: "application/pdf"))
+    let mapped = Source.map(entry)
+    #expect(
+      mapped.items.map(\.name.text) == [
+        "a", "a/two words", "a/title", "a/long", "a/Notes", "a/PIN", "a/otp", "a/PIN (2)", "a/scan.pdf",
+      ])
+    #expect(
+      mapped.items.map(\.kind) == [.password, .note, .note, .note, .note, .password, .totp, .password, .blob])
+    #expect(mapped.items.last?.attributes["media-type"] == "application/pdf")
+    #expect(mapped.items.map { $0.attributes["source-field"] }.suffix(3) == ["otp", "PIN (2)", "scan.pdf"])
+  }
+
+  @Test("makes no item of a missing password") func withoutPassword() {
+    let mapped = Source.map(
+      Source.entry(title: "a", [("UserName", .username, "ana"), ("Notes", .note, "text")]))
+    #expect(mapped.items.map(\.name.text) == ["a/Notes"])
+    #expect(mapped.items[0].attributes["username"] == "ana" && mapped.items[0].attributes["title"] == "a")
+    let texts = Source.map(Source.entry(title: "a", [("UserName", .username, "ana"), ("URL", .url, "u")]))
+    #expect(texts.items.map(\.name.text) == ["a/UserName"] && texts.items[0].attributes["url"] == "u")
+    let nothing = Source.map(Source.entry(title: "a", []))
+    #expect(nothing.items.isEmpty && nothing.places.map(\.fate) == [.refused("the entry has no value")])
+  }
+
+  @Test("makes versions of earlier passwords, the oldest first, and at most ten") func versions() {
+    var fields = [Source.field("Password", .password, Array("new".utf8))]
+    for number in (0..<12).reversed() {
+      fields.append(Source.field("Password", .oldPassword, Array("old\(number)".utf8), time: Int64(number)))
+    }
+    // A program repeats a value if another field of the entry has changed.
+    fields.append(Source.field("Password", .oldPassword, Array("new".utf8), time: 20))
+    fields.append(Source.field("Password", .oldPassword, Array("old11".utf8), time: 15))
+    let mapped = Source.map(Source.entry(.login, title: "a", of: fields))
+    #expect(mapped.items.count == 1)
+    #expect(mapped.items[0].versions.map(Source.text) == (3..<12).map { "old\($0)" })
+    #expect(mapped.places.count { $0.fate == .refused("only ten versions are kept") } == 3)
+    #expect(mapped.places.count { $0.fate == .version } == 11)
+  }
+
+  @Test("chooses the kind that accepts the value")
+  func kinds() {
+    func kind(_ kind: ImportedEntry.Kind, _ role: ImportedField.Role, _ bytes: [UInt8]) -> ItemKind? {
+      Source.map(Source.entry(kind, title: "home", of: [Source.field("f", role, bytes)])).items.first?.kind
+    }
+    #expect(kind(.value, .password, Array("token".utf8)) == .password)
+    #expect(kind(.value, .secret, Array("two\nlines".utf8)) == .note)
+    #expect(kind(.value, .password, [0xFF, 0]) == .blob)
+    #expect(kind(.key, .password, Array("no key".utf8)) == .blob)
+    #expect(kind(.oneTime, .oneTime, Array("otpauth://totp/x?secret=JBSWY3DPEHPK3PXP".utf8)) == .totp)
+    #expect(kind(.oneTime, .oneTime, Array("no secret".utf8)) == .note)
+    #expect(kind(.wifi, .password, Array("long enough".utf8)) == .wifi)
+    #expect(kind(.wifi, .password, Array("short".utf8)) == .password)
+    #expect(kind(.document, .document, Array("{}".utf8)) == .blob)
+    #expect(kind(.note, .note, Array("text".utf8)) == .note)
+    #expect(kind(.note, .note, [0xFF]) == .blob)
+  }
+
+  @Test("keeps an expiry that is ahead, and only notes one that has passed") func expiry() {
+    func item(_ time: Int64) -> ImportedItem {
+      Source.map(
+        Source.entry(title: "a", [("Password", .password, "x"), ("Expires", .expires, String(time))])
+      ).items[0]
+    }
+    #expect(item(Source.now + 1).expires == Source.now + 1)
+    #expect(item(Source.now).expires == nil)
+    #expect(item(Source.now).attributes["source-expires"] == "2027-01-15T08:00:00Z")
+    #expect(item(Int64.max).attributes["source-expires"] == String(Int64.max))
+  }
+
+  @Test("refuses settings, and what the program refused") func refused() {
+    let mapped = Source.map(
+      Source.entry(
+        .login, title: "a",
+        of: [
+          Source.field("Password", .password, Array("x".utf8)), Source.field("Icon", .setting, [0x31]),
+          Source.field("big", .attachment, [], refusal: "it is too large"),
+        ]))
+    #expect(
+      mapped.places.map(\.fate) == [
+        .value, .refused("it is a setting of the program that it comes from"), .refused("it is too large"),
+      ])
+  }
+
+  @Test("tells sources apart by format and identification, or by the file's name")
+  func sources() {
+    func source(_ source: String, _ file: String) -> String {
+      ImportMapping.source(ImportedFormat(name: "kdbx", detail: "", source: source), file: file)
+    }
+    #expect(source("", "a.kdbx") == "kdbx:a.kdbx")
+    #expect(source("0f", "a.kdbx") == "kdbx:0f")
+    #expect(source("kdbx:0f", "a.kdbx") == "kdbx:0f")
+    #expect(source("\n", "a") == "kdbx:_")
+    #expect(source(String(repeating: "x", count: 4000), "a").utf8.count < 1024)
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+import VaultTesting
+
+/// The whole way of a CSV of a browser, with the real programs.
+@Suite("vault import of a file") struct ImportCommandTests {
+  private static let csv = """
+    name,url,username,password,note
+    GitHub,https://github.com/login,ana,first secret,a note
+    ,https://example.org,bob,"second, secret",
+    GitHub,https://github.com/other,cid,third secret,
+
+    """
+
+  private static func withCSV(_ body: (Sandbox, String) throws -> Void) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try body(sandbox, try sandbox.write(csv, to: "passwords.csv"))
+  }
+
+  @Test("stores every entry, and a second import changes nothing") func twice() throws {
+    try Self.withCSV { sandbox, path in
+      let dry = try sandbox.must(["import", "--dry-run", path])
+      #expect(dry.contains("4 items to store: 3 password, 1 note"))
+      #expect(try sandbox.must(["list"]) == "web\n")
+      try sandbox.must(["import", "--yes", path])
+      #expect(try sandbox.must(["list"]) == "GitHub\nGitHub (2)\nGitHub/note\nexample.org\nweb\n")
+      #expect(try sandbox.must(["get", "example.org"]) == "second, secret")
+      #expect(try sandbox.must(["find", "url~**github**"]) == "GitHub\nGitHub (2)\n")
+      let before = try sandbox.must(["list", "--json"])
+      #expect(try sandbox.must(["import", "--yes", path]).contains("no item to store"))
+      #expect(try sandbox.must(["list", "--json"]) == before)
+      try sandbox.must(["import", "--undo", "--yes"])
+      #expect(try sandbox.must(["list"]) == "web\n")
+    }
+  }
+
+  @Test("leaves out an item that has changed, and updates it if asked") func clash() throws {
+    try Self.withCSV { sandbox, path in
+      try sandbox.must(["import", "--yes", path])
+      let changed = try sandbox.write(
+        Self.csv.replacingOccurrences(of: "second,", with: "other,"), to: "passwords2.csv")
+      let outcome = try sandbox.run(["import", "--yes", changed])
+      #expect(outcome.status == 73 && outcome.output.contains("`example.org` is there with another content"))
+      #expect(try sandbox.must(["get", "example.org"]) == "second, secret")
+      try sandbox.must(["import", "--yes", "--update", changed])
+      #expect(try sandbox.must(["get", "example.org"]) == "other, secret")
+      try sandbox.must(["import", "--undo", "--yes"])
+      #expect(try sandbox.must(["get", "example.org"]) == "second, secret")
+      try sandbox.must(["import", "--yes", "--keep-both", changed])
+      #expect(try sandbox.must(["get", "example.org (2)"]) == "other, secret")
+    }
+  }
+
+  @Test("asks nobody without a terminal") func unattended() throws {
+    try Self.withCSV { sandbox, path in
+      #expect(try sandbox.run(["import", path]).status == 64)
+      #expect(try sandbox.run(["import", "--undo"]).status == 64)
+      #expect(try sandbox.must(["list"]) == "web\n")
+    }
+  }
+
+  @Test("writes a report without values, and sums in JSON that agree") func report() throws {
+    try Self.withCSV { sandbox, path in
+      let report = sandbox.root + "/report"
+      let json = try sandbox.must(["import", "--yes", "--json", "--report", report, path])
+      let text = try String(contentsOfFile: report, encoding: .utf8)
+      #expect(text.contains("attribute username of `GitHub`") && !text.contains("secret"))
+      let mode = try FileManager.default.attributesOfItem(atPath: report)[.posixPermissions] as? Int
+      #expect(mode == 0o600)
+      let object = try #require(JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+      let sums = try #require(object["sums"] as? [String: Int])
+      #expect(sums.values.reduce(0, +) == object["fields"] as? Int && object["stored"] as? Int == 4)
+    }
+  }
+
+  @Test("needs a permission of its own for names that a grant opens") func grants() throws {
+    try Self.withCSV { sandbox, path in
+      try sandbox.must(["grant", "user:4242", "shared/**", "get"], stdin: "")
+      let outcome = try sandbox.run(["import", "--yes", "--into", "shared", path])
+      #expect(outcome.status == 77 && outcome.errors.contains("add --allow-granted"))
+      try sandbox.must(["import", "--yes", "--into", "shared", "--allow-granted", path])
+      #expect(try sandbox.must(["list", "shared"]).contains("shared/GitHub"))
+    }
+  }
+}

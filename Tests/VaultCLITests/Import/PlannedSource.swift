@@ -1,0 +1,93 @@
+import VaultBytes
+import VaultModel
+import VaultWire
+
+@testable import VaultCLI
+
+/// Entries of a source for tests of the planning.
+enum PlannedSource {
+  /// A field: its name, role and value.
+  typealias Given = (name: String, role: ImportedField.Role, value: String)
+
+  static let now: Int64 = 1_800_000_000
+
+  static func buffer(_ bytes: [UInt8]) -> SecretBuffer {
+    var buffer = SecretBuffer()
+    for byte in bytes { buffer.append(byte) }
+    return buffer
+  }
+
+  static func field(
+    _ name: String, _ role: ImportedField.Role, _ bytes: [UInt8], time: Int64? = nil, type: String? = nil,
+    refusal: String? = nil
+  ) -> SourceField {
+    SourceField(
+      ImportedField(name, role, time: time, mediaType: type, size: bytes.count, refusal: refusal),
+      buffer(refusal == nil ? bytes : []))
+  }
+
+  static func entry(
+    _ kind: ImportedEntry.Kind = .login, id: String = "", folder: [String] = [], title: String, trashed: Bool = false,
+    _ fields: [Given]
+  ) -> SourceEntry {
+    var all = [field("title", .title, Array(title.utf8))]
+    if title.isEmpty { all = [] }
+    if !folder.isEmpty { all.append(field("folder", .folder, Array(folder.joined(separator: "/").utf8))) }
+    if !id.isEmpty { all.append(field("id", .identifier, Array(id.utf8))) }
+    all += fields.map { field($0.name, $0.role, Array($0.value.utf8)) }
+    return entry(kind, id: id, folder: folder, title: title, trashed: trashed, of: all)
+  }
+
+  static func entry(
+    _ kind: ImportedEntry.Kind, id: String = "", folder: [String] = [], title: String, trashed: Bool = false,
+    of fields: [SourceField]
+  ) -> SourceEntry {
+    let entry = SourceEntry(
+      ImportedEntry(
+        kind, id: id, folder: folder, title: title, isTrashed: trashed, fieldCount: fields.count))
+    entry.fields = fields
+    return entry
+  }
+
+  static func map(_ entries: [SourceEntry], into: [String] = []) -> [MappedEntry] {
+    ImportMapping.map(entries, source: "csv:file", into: into, now: now)
+  }
+
+  static func map(_ entry: SourceEntry) -> MappedEntry { map([entry])[0] }
+
+  static func text(_ field: SourceField) -> String { field.value.text() ?? "" }
+}
+
+/// A vault that holds what plans have stored.
+struct PlannedVault {
+  private(set) var items: [Wire.Item] = []
+  private var values: [String: SourceField] = [:]
+
+  mutating func store(_ plan: ImportPlan, first count: Int = .max, run: String = "run") {
+    for step in plan.steps.prefix(count) {
+      items.removeAll { $0.name == step.name.text }
+      put(
+        step.name.text, step.item.kind, step.attributes(run: run), step.item.value,
+        version: (step.present?.version ?? 0) + step.item.versionCount)
+    }
+  }
+
+  mutating func put(
+    _ name: String, _ kind: ItemKind = .password, _ attributes: [String: String] = [:], _ value: SourceField,
+    version: Int = 1
+  ) {
+    values[name] = value
+    items.append(
+      Wire.Item(
+        name: name, kind: kind.rawValue, attributes: attributes, accessible: "when-unlocked", require: "none", reuse: 60,
+        version: version, created: 0, modified: 0, size: value.value.count))
+  }
+
+  func plan(_ entries: [MappedEntry], _ terms: ImportTerms = ImportTerms()) -> ImportPlan {
+    var present = PresentItems(for: entries, source: "csv:file")
+    for item in items { present.add(item) }
+    return ImportPlan(entries, present, terms, now: PlannedSource.now) { field, item in
+      values[item.name].map { $0.value.isSame(as: field.value) } ?? false
+    }
+  }
+}
