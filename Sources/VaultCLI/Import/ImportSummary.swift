@@ -38,7 +38,8 @@ struct ImportSummary {
   var lines: [String] {
     var lines = ["\(Printable.text(content.format.name)): \(Printable.text(content.format.detail))"]
     if !plan.steps.isEmpty {
-      lines.append("\(Counted.text(plan.steps.count, "item")) to store: \(kinds)")
+      let count = Counted.text(run == nil ? plan.steps.count : stored, "item")
+      lines.append("\(count) \(run == nil ? "to store" : "stored"): \(kinds)")
       lines.append("folders: \(folders)")
     } else {
       lines.append("no item to store")
@@ -91,7 +92,7 @@ struct ImportSummary {
   private var clashes: [String] {
     plan.entries.flatMap { entry in
       entry.standings.enumerated().compactMap { index, standing -> String? in
-        guard case .clash(let present) = standing else { return nil }
+        guard case .clash(let present, _) = standing else { return nil }
         let fate =
           entry.names[index].map { name in
             name.utf8.elementsEqual(present.name.utf8)

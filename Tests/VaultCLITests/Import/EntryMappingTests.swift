@@ -58,6 +58,15 @@ import VaultWire
     #expect(nothing.items.isEmpty && nothing.places.map(\.fate) == [.refused("the entry has no value")])
   }
 
+  @Test("keeps a URL with a password out of the attributes") func secretURL() {
+    let mapped = Source.map(
+      Source.entry(title: "a", [("Password", .password, "x"), ("URL", .url, "https://ana:pw@example.org/@:")]))
+    #expect(mapped.items.map(\.name.text) == ["a", "a/URL"] && mapped.items[0].attributes["url"] == nil)
+    for url in ["https://ana@example.org:80/", "https://example.org/a:b@c", "ana:pw", ""] {
+      #expect(!ImportNaming.hasPassword(url))
+    }
+  }
+
   @Test("makes versions of earlier passwords, the oldest first, and at most ten") func versions() {
     var fields = [Source.field("Password", .password, Array("new".utf8))]
     for number in (0..<12).reversed() {

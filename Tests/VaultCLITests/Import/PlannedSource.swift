@@ -79,7 +79,8 @@ struct PlannedVault {
     values[name] = value
     items.append(
       Wire.Item(
-        name: name, kind: kind.rawValue, attributes: attributes, accessible: "when-unlocked", require: "none", reuse: 60,
+        name: name, kind: kind.rawValue, attributes: attributes, accessible: "when-unlocked", require: "none",
+        reuse: 60,
         version: version, created: 0, modified: 0, size: value.value.count))
   }
 

@@ -23,7 +23,9 @@ import VaultTesting
     let path = NSTemporaryDirectory() + "walk-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: path + "/b/c", withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: path) }
-    for name in ["z", "b/c/x", "b/y", "a", ".hidden"] { try Data(name.utf8).write(to: URL(fileURLWithPath: path + "/" + name)) }
+    for name in ["z", "b/c/x", "b/y", "a", ".hidden"] {
+      try Data(name.utf8).write(to: URL(fileURLWithPath: path + "/" + name))
+    }
     try body(path)
   }
 

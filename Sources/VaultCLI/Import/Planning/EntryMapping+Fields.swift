@@ -15,7 +15,10 @@ extension EntryMapping {
       case .title: isKept = keep(index, as: "title", field.attributeText)
       case .identifier: isKept = keep(index, as: ImportKey.id, field.attributeText)
       case .username: isKept = keep(index, as: freeKey("username"), field.attributeText)
-      case .url: isKept = keep(index, as: freeKey("url"), field.attributeText)
+      case .url:
+        // An attribute holds no secret.
+        let text = field.attributeText.flatMap { ImportNaming.hasPassword($0) ? nil : $0 }
+        isKept = keep(index, as: freeKey("url"), text)
       case .tag: isKept = keepTag(index, field.attributeText)
       case .created: isKept = keep(index, as: freeKey(ImportKey.created), timeText(of: field))
       case .modified: isKept = keep(index, as: freeKey(ImportKey.modified), timeText(of: field))

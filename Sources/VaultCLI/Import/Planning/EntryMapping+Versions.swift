@@ -23,7 +23,12 @@ extension EntryMapping {
 
   /// The index of the item whose value is the field of this name.
   private func itemHolding(_ name: String) -> Int? {
-    items.firstIndex { $0.value.facts.name.utf8.elementsEqual(name.utf8) && $0.value.facts.role != .oldPassword }
+    items.indices.first { index in
+      let field = items[index].value.facts
+      // The earlier values of the password have a role of their own.
+      if index == 0, hasPassword { return false }
+      return field.role != .oldPassword && field.name.utf8.elementsEqual(name.utf8)
+    }
   }
 
   /// Adds earlier values to an item, the oldest first, as many as the vault keeps.

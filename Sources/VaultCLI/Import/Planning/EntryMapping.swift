@@ -88,11 +88,12 @@ struct EntryMapping {
     guard let main else { return }
     let field = entry.fields[main]
     // The title is the name of a wireless network.
-    if entry.facts.kind == .wifi, attributes["ssid"] == nil, let title = attributes["title"] { attributes["ssid"] = title }
+    if entry.facts.kind == .wifi, attributes["ssid"] == nil { attributes["ssid"] = attributes["title"] }
     if let type = mediaType(of: field) { attributes["media-type"] = type }
     let kinds = FittingKind.candidates(field.facts.role, of: entry.facts.kind, field.value)
     let kind = FittingKind.first(of: kinds, for: field.value, attributes)
-    items.insert(ImportedItem(place.name, plain: place.plain, kind: kind, value: field), at: 0)
+    let item = ImportedItem(place.name, plain: place.plain, family: place.plain, kind: kind, value: field)
+    items.insert(item, at: 0)
     // The items beside the main one were made before it.
     for index in places.indices { if let item = places[index]?.item { places[index]?.item = item + 1 } }
     places[main] = FieldPlace(fate: .value, item: 0)
@@ -113,11 +114,12 @@ struct EntryMapping {
   mutating func placeBeside(_ index: Int, _ naming: inout ImportNaming) {
     let field = entry.fields[index]
     let name = field.facts.name.isEmpty ? field.facts.role.rawValue : field.facts.name
-    let (itemName, plain) = naming.name(name, in: place)
+    let beside = naming.name(name, in: place)
     let kinds = FittingKind.candidates(field.facts.role, of: entry.facts.kind, field.value)
     let item = ImportedItem(
-      itemName, plain: plain, kind: FittingKind.first(of: kinds, for: field.value), value: field)
-    item.attributes[ImportKey.field] = label(plain)
+      beside.name, plain: beside.plain, family: beside.family, kind: FittingKind.first(of: kinds, for: field.value),
+      value: field)
+    item.attributes[ImportKey.field] = label(beside.plain)
     if let type = mediaType(of: field) { item.attributes["media-type"] = type }
     places[index] = FieldPlace(fate: .beside, item: items.count)
     items.append(item)

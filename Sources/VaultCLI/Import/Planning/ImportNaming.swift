@@ -13,6 +13,20 @@ struct ImportNaming {
     /// The name without the number that tells it from others.
     let plain: ItemName
     let folder: [String]
+    /// The folder without that number.
+    let plainFolder: [String]
+
+    /// The folder with or without its number, as a part of the name of an item.
+    fileprivate func parts(_ leaf: String, isPlain: Bool) -> [String] { (isPlain ? plainFolder : folder) + [leaf] }
+  }
+
+  /// The name of an item beside the main one.
+  struct Beside {
+    let name: ItemName
+    /// The name without the number that tells it from others.
+    let plain: ItemName
+    /// The plain name in the folder without a number.
+    let family: ItemName
   }
 
   /// The first folders that the vault keeps for itself.
@@ -47,15 +61,19 @@ struct ImportNaming {
     let (name, number) = take(parts)
     var own = parts
     if number > 1 { own[own.count - 1] += Self.suffix(number) }
-    let folder = ShortenedName.parts(own, bytes: Self.most.folder, count: ItemName.maximumSegments - 1)
-    return Place(name: name, plain: Self.plain(parts), folder: folder)
+    return Place(name: name, plain: Self.plain(parts), folder: Self.folder(own), plainFolder: Self.folder(parts))
   }
 
   /// Finds the name of a field that becomes an item beside the main one.
-  mutating func name(_ field: String, in place: Place) -> (name: ItemName, plain: ItemName) {
-    let leaf = ShortenedName.parts([Self.part(field) ?? Self.untitled], bytes: Self.most.leaf, count: 3)
-    let parts = place.folder + leaf.suffix(1)
-    return (take(parts).name, Self.plain(parts))
+  mutating func name(_ field: String, in place: Place) -> Beside {
+    let leaf = ShortenedName.parts([Self.part(field) ?? Self.untitled], bytes: Self.most.leaf, count: 3).last ?? ""
+    let parts = place.parts(leaf, isPlain: false)
+    return Beside(
+      name: take(parts).name, plain: Self.plain(parts), family: Self.plain(place.parts(leaf, isPlain: true)))
+  }
+
+  private static func folder(_ parts: [String]) -> [String] {
+    ShortenedName.parts(parts, bytes: most.folder, count: ItemName.maximumSegments - 1)
   }
 
   /// Takes the name of the parts, with a number after it if it is taken already.
@@ -98,6 +116,14 @@ struct ImportNaming {
     return host.isEmpty ? nil : String(decoding: host, as: UTF8.self)
   }
 
+  /// True if a URL contains a password (RFC 3986, section 3.2.1).
+  static func hasPassword(_ url: String) -> Bool {
+    guard let start = url.utf8.firstIndex(of: UInt8(ascii: "/")) else { return false }
+    let authority = url.utf8[start...].drop { $0 == UInt8(ascii: "/") }.prefix { !"/?#".utf8.contains($0) }
+    guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return false }
+    return authority[..<at].contains(UInt8(ascii: ":"))
+  }
+
   /// The name of the parts, cut so that a number has room after it.
   private static func plain(_ parts: [String]) -> ItemName {
     let most = ItemName.maximumBytes - ShortenedName.reserve
@@ -110,6 +136,18 @@ struct ImportNaming {
   }
 
   private static func suffix(_ number: Int) -> String { " (\(number))" }
+
+  /// The names under which an import may look for an item of this name: without the number after it, without the one
+  /// after its folder, without both, and the name itself.
+  static func families(_ name: ItemName) -> [ItemName] {
+    let forms = [name, unnumbered(name.text)].compactMap { $0 }
+    return forms
+      + forms.compactMap { form in
+        guard let slash = form.text.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        let folder = unnumbered(String(form.text[..<slash]))
+        return folder.flatMap { try? ItemName($0.text + form.text[slash...]) }
+      }
+  }
 
   /// The plain name of a name with a number after it; nil if there is no such number.
   static func unnumbered(_ name: String) -> ItemName? {

@@ -19,8 +19,8 @@ enum ImportStanding {
   case new
   /// The vault has the item already, under this name.
   case known(String)
-  /// An item is there with another content.
-  case clash(Wire.Item)
+  /// An item is there with another content, which is that many of the new item's earlier versions.
+  case clash(Wire.Item, versions: Int)
   /// An interrupted import has stored the item with only that many of its versions.
   case begun(Wire.Item, versions: Int)
   /// The item belongs to an entry of which another item clashes, or that is left out.
@@ -94,7 +94,9 @@ struct ImportPlan {
     }
     for entry in chosen {
       for (index, item) in entry.mapped.items.enumerated() {
-        if case .new = entry.standings[index], let other = clash(of: item) { entry.standings[index] = .clash(other) }
+        guard case .new = entry.standings[index], let other = clash(of: item) else { continue }
+        let versions = other.isReadable ? try versions(of: item, in: other, isSame) : nil
+        entry.standings[index] = .clash(other, versions: versions ?? 0)
       }
       decide(entry)
     }
@@ -124,9 +126,9 @@ struct ImportPlan {
       case .begun(let present, let versions):
         guard let name = try? ItemName(present.name) else { continue }
         add(ImportStep(item: item, name: name, present: present, skipped: versions), entry, index)
-      case .clash(let present):
+      case .clash(let present, let versions):
         if terms.update, let name = try? ItemName(present.name) {
-          add(ImportStep(item: item, name: name, present: present), entry, index)
+          add(ImportStep(item: item, name: name, present: present, skipped: versions), entry, index)
         } else if terms.keepBoth {
           add(ImportStep(item: item, name: freeName(for: item)), entry, index)
         }
@@ -178,7 +180,8 @@ struct ImportPlan {
     }
   }
 
-  /// The number of versions of an item that an interrupted import has stored; nil if the item is another one.
+  /// The number of versions of an item up to the one that an item of the vault has as its current value; nil if it has
+  /// none of them.
   private func versions<E: Error>(
     of item: ImportedItem, in candidate: Wire.Item, _ isSame: (SourceField, Wire.Item) throws(E) -> Bool
   ) throws(E) -> Int? {

@@ -5,6 +5,8 @@ final class ImportedItem {
   let name: ItemName
   /// The name without the number that tells it from others.
   let plain: ItemName
+  /// The name under which the item is found again, whatever numbers it and its folder have.
+  let family: ItemName
   /// The kind; a vault that refuses the value for its kind gets it as a ``ItemKind/blob``.
   var kind: ItemKind
   var attributes: [String: String] = [:]
@@ -15,8 +17,8 @@ final class ImportedItem {
   /// The fields whose values become earlier versions, oldest first.
   var versions: [SourceField] = []
 
-  init(_ name: ItemName, plain: ItemName, kind: ItemKind, value: SourceField) {
-    (self.name, self.plain, self.kind, self.value) = (name, plain, kind, value)
+  init(_ name: ItemName, plain: ItemName, family: ItemName, kind: ItemKind, value: SourceField) {
+    (self.name, self.plain, self.family, self.kind, self.value) = (name, plain, family, kind, value)
   }
 
   /// The number of versions that storing the item makes.

@@ -8,32 +8,29 @@ struct PresentItems {
   static let unfinished = " unfinished"
 
   private(set) var byName: [ItemName: Wire.Item] = [:]
-  /// The items by their names and, for a name with a number after it, also by the name without the number.
-  private var byPlain: [ItemName: [Wire.Item]] = [:]
+  /// The items by their names with and without numbers; see ``ImportNaming/families(_:)``.
+  private var byFamily: [ItemName: [Wire.Item]] = [:]
   /// The items by the identification in their source.
   private var byIdentity: [[UInt8]: [Wire.Item]] = [:]
 
-  /// The plain names and the source of the entries to import; other items are of no interest.
-  private let plains: Set<ItemName>
+  /// The names and the source of the items to import; other items are of no interest.
+  private let names: Set<ItemName>
   private let source: String
 
   init(for entries: [MappedEntry], source: String) {
-    plains = Set(entries.flatMap { $0.items.map(\.plain) })
+    names = Set(entries.flatMap { $0.items.flatMap { [$0.family, $0.plain, $0.name] } })
     self.source = source
   }
 
   /// Notes an item of the vault if the import may meet it.
   mutating func add(_ item: Wire.Item) {
     guard let name = try? ItemName(item.name) else { return }
-    let unnumbered = ImportNaming.unnumbered(item.name)
-    let isMet = plains.contains(name) || unnumbered.map { plains.contains($0) } == true
+    let families = ImportNaming.families(name).filter { names.contains($0) }
     let identity = Self.identity(item.attributes, source)
-    guard isMet || identity != nil else { return }
+    guard !families.isEmpty || identity != nil else { return }
     byName[name] = item
     if let identity { byIdentity[identity, default: []].append(item) }
-    guard isMet else { return }
-    byPlain[name, default: []].append(item)
-    if let unnumbered { byPlain[unnumbered, default: []].append(item) }
+    for family in families { byFamily[family, default: []].append(item) }
   }
 
   /// The items that hold the same field of the same entry, as the entry's identification tells.
@@ -41,9 +38,9 @@ struct PresentItems {
     Self.identity(item.attributes, source).flatMap { byIdentity[$0] } ?? []
   }
 
-  /// The items under the name of an item, with any number after it: the one of exactly that name first.
+  /// The items under the name of an item, with any number after it or its folder: the one of exactly that name first.
   func sameName(as item: ImportedItem) -> [Wire.Item] {
-    let all = byPlain[item.plain] ?? []
+    let all = byFamily[item.family] ?? []
     guard let exact = byName[item.name] else { return all }
     return [exact] + all.filter { !$0.name.utf8.elementsEqual(exact.name.utf8) }
   }
