@@ -32,8 +32,8 @@ struct FileImport {
     let source = try ImportSource(path)
     let answers = ImportAnswers(fromInput: imports.secrets.passwordStdin, keyFile: imports.keyFile)
     let content = try ImportReader.read(source, as: from, answers)
-    let (now, values) = (Int64(time(nil)), ReadBack(session))
-    let plan = try plan(content, source, session, values, now)
+    let values = ReadBack(session)
+    let plan = try plan(content, source, session, values)
     var outcome = ImportSummary(content, plan, source, isTrial: options.dryRun)
     let opened = try OpenedNames(plan.steps.filter { $0.present == nil }.map(\.name), session)
     if options.dryRun {
@@ -42,15 +42,16 @@ struct FileImport {
     }
     try allow(opened)
     if !options.yes, !plan.steps.isEmpty { try ask(outcome, opened, source) }
-    if !plan.steps.isEmpty { try store(plan, content, session, values, now, &outcome) }
+    if !plan.steps.isEmpty { try store(plan, content, session, values, &outcome) }
     try finish(outcome)
   }
 
   // MARK: Steps
 
   private func plan(
-    _ content: ImportReader.Content, _ source: ImportSource, _ session: Session, _ values: ReadBack, _ now: Int64
+    _ content: ImportReader.Content, _ source: ImportSource, _ session: Session, _ values: ReadBack
   ) throws -> ImportPlan {
+    let now = Int64(time(nil))
     let name = ImportMapping.source(content.format, file: source.name)
     let entries = ImportMapping.map(content.entries, source: name, into: try imports.folder(), now: now)
     var present = PresentItems(for: entries, source: name)
@@ -89,10 +90,10 @@ struct FileImport {
   }
 
   private func store(
-    _ plan: ImportPlan, _ content: ImportReader.Content, _ session: Session, _ values: ReadBack, _ now: Int64,
+    _ plan: ImportPlan, _ content: ImportReader.Content, _ session: Session, _ values: ReadBack,
     _ outcome: inout ImportSummary
   ) throws(Failure) {
-    let run = ImportRun.identification(now: now)
+    let run = ImportRun.identification()
     try ImportRun.record(from: content.format.name, count: plan.steps.count, session)
     let storing = ImportStoring(session, plan.steps, run: run)
     try storing.storeAll()
@@ -125,10 +126,17 @@ struct FileImport {
 
 /// One run of an import.
 enum ImportRun {
-  /// The identification of an import: its time in UTC and four random digits. A later import has a greater one.
-  static func identification(now: Int64) -> String {
-    let number = String(UInt16.random(in: .min ... .max), radix: 16)
-    return "\(Timestamp.format(now))-\(String(repeating: "0", count: 4 - number.utf8.count))\(number)"
+  /// The identification of an import: its time in UTC and, as four hexadecimal digits, the part of the second. So a
+  /// later import has a greater one.
+  static func identification() -> String {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return identification(second: Int64(time.tv_sec), nanosecond: Int64(time.tv_nsec))
+  }
+
+  static func identification(second: Int64, nanosecond: Int64) -> String {
+    let digits = String(min(0xFFFF, max(0, nanosecond) * 0x1_0000 / 1_000_000_000), radix: 16)
+    return "\(Timestamp.format(second))-\(String(repeating: "0", count: 4 - digits.utf8.count))\(digits)"
   }
 
   /// Records the import in the audit log, beside the entries of its items.

@@ -78,7 +78,7 @@ import VaultWire
     let mapped = Source.map(Source.entry(.login, title: "a", of: fields))
     #expect(mapped.items.count == 1)
     #expect(mapped.items[0].versions.map(Source.text) == (3..<12).map { "old\($0)" })
-    #expect(mapped.places.count { $0.fate == .refused("only ten versions are kept") } == 3)
+    #expect(mapped.places.count { $0.fate == .refused("only ten versions are kept, with 1 MiB of earlier ones") } == 3)
     #expect(mapped.places.count { $0.fate == .version } == 11)
   }
 

@@ -115,6 +115,13 @@ import VaultWire
     #expect(left.map { Source.text($0.field) } == ["old1", "new"])
   }
 
+  @Test("has an identification that grows with the time") func identification() {
+    let times: [(Int64, Int64)] = [(0, 0), (0, 20_000), (0, 999_999_999), (1, 0), (1_800_000_000, 1)]
+    let all = times.map { ImportRun.identification(second: $0.0, nanosecond: $0.1) }
+    #expect(all.first == "1970-01-01T00:00:00Z-0000" && all[2] == "1970-01-01T00:00:00Z-ffff")
+    #expect(all == all.sorted() && Set(all).count == all.count)
+  }
+
   @Test("tells which new names a grant opens") func opened() throws {
     let names = try ["Mail/a", "Mail/b", "c"].map { try ItemName($0) }
     let grant = Wire.Permission(

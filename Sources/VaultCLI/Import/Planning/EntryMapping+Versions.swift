@@ -6,6 +6,8 @@ internal import VaultWire
 extension EntryMapping {
   /// The most versions that the vault keeps of an item, the current one included.
   static let mostVersions = 10
+  /// The most bytes that the vault keeps of an item's versions, the current one not included.
+  static let mostVersionBytes = 1 << 20
 
   /// Makes versions of the earlier values.
   mutating func placeVersions() {
@@ -56,14 +58,17 @@ extension EntryMapping {
       for index in last { places[index] = FieldPlace(fate: .version, item: item) }
       runs.removeLast()
     }
-    for run in runs.dropLast(Self.mostVersions - 1) {
-      for index in run { places[index] = FieldPlace(fate: .refused("only ten versions are kept")) }
-    }
-    for run in runs.suffix(Self.mostVersions - 1) {
-      for index in run { places[index] = FieldPlace(fate: .version, item: item) }
-      target.versions.append(entry.fields[run[0]])
+    var bytes = 0
+    for (number, run) in runs.reversed().enumerated() {
+      bytes += entry.fields[run[0]].value.count
+      let isKept = number < Self.mostVersions - 1 && bytes <= Self.mostVersionBytes
+      let place = isKept ? FieldPlace(fate: .version, item: item) : FieldPlace(fate: Self.tooMany)
+      for index in run { places[index] = place }
+      if isKept { target.versions.insert(entry.fields[run[0]], at: 0) }
     }
   }
+
+  private static let tooMany = FieldFate.refused("only ten versions are kept, with 1 MiB of earlier ones")
 
   /// The fields from the oldest to the newest: by their times if all have one, or else as the source has them.
   private func inOrder(_ indices: [Int]) -> [Int] {

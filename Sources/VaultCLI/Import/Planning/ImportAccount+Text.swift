@@ -24,19 +24,24 @@ extension ImportAccount {
   private var refusals: [String] {
     var order: [Refusal] = []
     var names: [Refusal: [String]] = [:]
+    var counts: [Refusal: Int] = [:]
     for part in parts {
       for line in part.lines {
         guard case .refused(let reason) = line.outcome else { continue }
         let refusal = Refusal(field: line.field.name, reason: reason)
         if names[refusal] == nil { order.append(refusal) }
-        names[refusal, default: []].append(part.name)
+        if names[refusal]?.last != part.name { names[refusal, default: []].append(part.name) }
+        counts[refusal, default: 0] += 1
       }
     }
     return order.map { refusal in
       let entries = names[refusal] ?? []
       let shown = entries.prefix(Self.shown).map { Printable.quoted($0) }.joined(separator: ", ")
       let rest = entries.count > Self.shown ? " and \(entries.count - Self.shown) more" : ""
-      return "refused: \(Printable.quoted(refusal.field)) of \(shown)\(rest): \(Printable.text(refusal.reason))"
+      let count = counts[refusal] ?? 0
+      let times = count > entries.count ? "\(count) times " : ""
+      return "refused: \(times)\(Printable.quoted(refusal.field)) of \(shown)\(rest): "
+        + Printable.text(refusal.reason)
     }
   }
 

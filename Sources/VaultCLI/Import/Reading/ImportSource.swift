@@ -29,14 +29,13 @@ struct ImportSource {
     let isInput = path == "-"
     let opened = isInput ? STDIN_FILENO : unsafe vault_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
     // The numbers must not collide with the descriptors of programs that are started.
-    let descriptor = fcntl(opened, F_DUPFD_CLOEXEC, 3)
-    let code = errno
-    if !isInput, opened >= 0 { close(opened) }
+    let descriptor = opened < 0 ? -1 : fcntl(opened, F_DUPFD_CLOEXEC, 3)
     var status = stat()
     guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0 else {
       let what = isInput ? "standard input" : Printable.quoted(path)
-      throw Failure(.io, "cannot open \(what): \(Output.describe(code))")
+      throw Failure(.io, "cannot open \(what): \(Output.describe(errno))")
     }
+    if !isInput { close(opened) }
     guard isatty(descriptor) == 0 else {
       close(descriptor)
       throw Failure(.usage, "a terminal holds nothing to import", "name a file or a folder")

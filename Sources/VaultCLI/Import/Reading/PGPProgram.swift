@@ -74,7 +74,8 @@ struct PGPProgram {
       return String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
     }
     let lines = text.split(separator: "\n").map { line in
-      line.utf8.starts(with: "gpg: ".utf8) ? String(line.dropFirst(5)) : String(line)
+      let text = line.utf8.starts(with: "gpg: ".utf8) ? line.dropFirst(5) : line
+      return String(text.hasSuffix(".") ? text.dropLast() : text)
     }
     return Printable.text(lines.joined(separator: "; "))
   }
