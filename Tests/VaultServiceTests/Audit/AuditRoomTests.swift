@@ -7,7 +7,7 @@ import VaultStore
 
 @Suite("The room of the audit log that all subjects share") struct AuditRoomTests {
   private static let long = String(repeating: "x", count: 400)
-  private static let reader = RoomStand.caller(1001)
+  private static var reader: Caller { RoomStand.caller(1001) }
 
   private static func settings(_ size: Int64) -> VaultSettings {
     var settings = VaultSettings()
@@ -19,6 +19,11 @@ import VaultStore
     for number in 0..<count {
       stand.vault.audit.record(action, .ok, RoomStand.caller(uid), item: "\(number) \(long)")
     }
+  }
+
+  /// Makes separate subjects of these users.
+  private static func giveRights(_ stand: RoomStand) throws {
+    for uid in 1001...1005 { try AuditFilling.give(stand, "user:\(uid)", "a/*") }
   }
 
   // MARK: While nothing can be written
@@ -39,6 +44,7 @@ import VaultStore
     var disk: SmallDisk?
     let stand = try RoomStand.unlocked(Self.settings(1 << 30), system: true) { disk = SmallDisk($0) }
     defer { stand.vault.closeStore() }
+    try Self.giveRights(stand)
     stand.hands.pass(seconds: 61)
     disk?.fill()
     Self.record(stand, noisy)
@@ -74,7 +80,8 @@ import VaultStore
   /// Makes a vault with a small log, and entries that were vouched for.
   private static func victim() throws -> RoomStand {
     let stand = try RoomStand.unlocked(settings(1 << 20), system: true)
-    noise(stand, .use, 60, by: 1001)
+    try giveRights(stand)
+    noise(stand, .use, 40, by: 1001)
     stand.hands.pass(seconds: 61)
     stand.vault.audit.record(.unlock, .unproven, reader, item: "the theft")
     stand.hands.pass(seconds: 61)
