@@ -83,13 +83,14 @@ struct ImportPlan {
     isSame: (SourceField, Wire.Item) throws(E) -> Bool
   ) throws(E) {
     (self.present, self.terms) = (present, terms)
-    taken = Set(entries.flatMap { $0.items.map(\.name) }).union(present.byName.keys)
+    taken = Set(present.byName.keys)
     self.entries = entries.map { PlannedEntry($0, leftOut: Self.leftOut($0, terms, now)) }
     let chosen = self.entries.filter { $0.leftOut == nil }
     // Every item that is there already is recognized first: it must not look like a clash with another one.
     for entry in chosen {
       for (index, item) in entry.mapped.items.enumerated() {
         entry.standings[index] = try recognized(item, isSame) ?? .new
+        if case .new = entry.standings[index] { taken.insert(item.name) }
       }
     }
     for entry in chosen {

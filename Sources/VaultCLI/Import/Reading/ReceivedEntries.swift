@@ -2,8 +2,8 @@ internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 
-/// The entries that come from `vault-import`. Every reply is checked: its place in the order, its sizes, and the sums at
-/// the end.
+/// The entries that come from `vault-import`. Every reply is checked: its place in the order, its sizes, and the sums
+/// at the end.
 struct ReceivedEntries {
   /// The most entries, fields, and bytes of values and texts that a source may have.
   static let most = (entries: 1 << 17, fields: 1 << 21, bytes: ImportCall.most.bytes)
