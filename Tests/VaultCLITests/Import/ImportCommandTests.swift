@@ -78,7 +78,11 @@ import VaultTesting
 
   @Test("needs a permission of its own for names that a grant opens") func grants() throws {
     try Self.withCSV { sandbox, path in
-      try sandbox.must(["grant", "user:4242", "shared/**", "get"], stdin: "")
+      let grant = try Terminal(sandbox, ["grant", "user:4242", "shared/**", "--can", "get"])
+      try grant.expect("assword")
+      grant.type(password)
+      let status = try grant.wait()
+      try #require(status == 0, "\(grant.screen)")
       let outcome = try sandbox.run(["import", "--yes", "--into", "shared", path])
       #expect(outcome.status == 77 && outcome.errors.contains("add --allow-granted"))
       try sandbox.must(["import", "--yes", "--into", "shared", "--allow-granted", path])
