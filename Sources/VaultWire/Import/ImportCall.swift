@@ -29,7 +29,10 @@ public enum ImportCall: Hashable, Sendable {
   /// Answers a question for a secret that there is none.
   case noSecret
 
-  private enum Name: String { case begin, file, part, read, secret, noSecret = "no-secret" }
+  private enum Name: String {
+    case begin, file, part, read, secret
+    case noSecret = "no-secret"
+  }
 
   private var name: Name {
     switch self {
