@@ -133,6 +133,7 @@ CALLS = {
     "Reload": {}, "SecretService": {}, "JoinBus": {"address": "unix:path=/none"},
     "Confirm": {"inquiry": 1}, "Dismiss": {"inquiry": 1}, "Respond": {"conversation": "none"}, "Lock": {},
     "ImportCollection": {"label": "{n}", "source": "/{n}"}, "Export": {"to": "nowhere", "items": 0},
+    "BeginImport": {"from": "nowhere", "items": 0},
     "ImportItems": {"items": [{"collection": "login", "source": "/{n}", "label": "{n}", "content_type": "",
                                "attributes": [{"key": "number", "value": "{n}"}], "value": "v"}]},
     "SetMany": "fairness computing", "Monitor": "fairness",

@@ -140,8 +140,7 @@ enum ImportRun {
   }
 
   /// Records the import in the audit log, beside the entries of its items.
-  ///
-  /// The daemon has no method for this yet: here belongs `vault.recordImport(from: format, count: count)` within
-  /// `session.unlocking`, like the call of ``Vault/export(to:count:)`` in ``KeyringExport``.
-  static func record(from format: String, count: Int, _ session: Session) throws(Failure) {}
+  static func record(from format: String, count: Int, _ session: Session) throws(Failure) {
+    try session.unlocking(for: "vault import") { vault in try vault.beginImport(from: format, count: count) }
+  }
 }

@@ -51,4 +51,10 @@ extension Vault {
     let parameters = Wire.ExportParameters(to: place, items: count, interactive: attended)
     _ = try call(.export, again: true, parameters).decode(Wire.Empty.self)
   }
+
+  /// Records that this program is about to store items from another program's files, whose format it names.
+  public func beginImport(from format: String, count: Int) throws(ClientError) {
+    let parameters = Wire.BeginImportParameters(from: format, items: count, interactive: attended)
+    _ = try call(.beginImport, again: true, parameters).decode(Wire.Empty.self)
+  }
 }

@@ -46,6 +46,8 @@ public enum AuditAction: UInt8, Named, Sendable {
   case receipt = 29
   /// The newest time that the store knows was set back to the time of the clock.
   case clock = 30
+  /// An import from another program's files began; each item that it stores has an entry of its own.
+  case `import` = 31
 
   /// The name that people and programs write.
   public var name: String { "\(self)" }

@@ -171,6 +171,7 @@ struct AnsweredCalls {
           "ImportCollection", ["source": "/x", "label": "x"], entry: "set ok secret-service/.collections/ID"),
         Call("ImportItems", ["items": [Self.foreign]], entry: "set ok secret-service/login/ID"),
         Call("Export", ["to": "file", "items": 2], entry: "export ok"),
+        Call("BeginImport", ["from": "kdbx", "items": 2], entry: "import ok"),
       ]
     }
   }

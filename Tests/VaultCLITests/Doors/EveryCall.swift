@@ -51,6 +51,7 @@ final class EveryCall {
     try ask("JoinBus", ["address": "unix:path=/none"])
     try ask("ImportCollection", ["label": "l", "source": "/s"])
     try ask("Export", ["to": "nowhere", "items": 0])
+    try ask("BeginImport", ["from": "nowhere", "items": 0])
     try ask(
       "ImportItems",
       [

@@ -73,6 +73,7 @@ extension CallRow {
         #"{"items":[{"source":"/x","label":"","content_type":"","attributes":[],"value":"x"}],"trial":true}"#,
         ["use ok compared 1 item of another keyring"])
     case .export: administrative(method, #"{"to":"x","items":2}"#, ["export ok 2 items to x"])
+    case .beginImport: administrative(method, #"{"from":"x","items":2}"#, ["import ok 2 items from x"])
     case .deposit:
       CallRow(#"{"name":"b","value":"x"}"#, ["deposit ok b: version 1"], denied: ["deposit denied b"])
     case .sealDeposit:

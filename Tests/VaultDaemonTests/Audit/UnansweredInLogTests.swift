@@ -71,7 +71,8 @@ import VaultWire
     case .getInfo, .getInterfaceDescription, .respond, .lock, .confirm, .dismiss, .refuse, .revokeToken, .deposit,
       .sealDeposit, .depositSealed, .publicKey, .settleDeposit, .generate, .show, .emptyTrash, .history, .listSlots,
       .markStale, .grant, .revoke, .can, .rights, .whoMay, .confirmGrants, .forgetSubject, .approve, .deny,
-      .forgetDenial, .repairAudit, .repairClock, .receipt, .reload, .importCollection, .importItems, .export:
+      .forgetDenial, .repairAudit, .repairClock, .receipt, .reload, .importCollection, .importItems, .export,
+      .beginImport:
       .answeredAtOnce
     }
   }

@@ -49,6 +49,7 @@ import VaultWire
       ]
     case .importCollection: [Row(#"{"label":"\#(name)"}"#)]
     case .export: [Row(#"{"to":"\#(name)","items":1}"#)]
+    case .beginImport: [Row(#"{"from":"\#(name)","items":1}"#)]
     case .deposit: [Row(#"{"name":"\#(name)",\#(given)}"#)]
     case .code: [Row(#"{"name":"\#(name)"}"#, "WrongKind")]
     case .sign, .mac: [Row(#"{"name":"\#(name)","value":"x"}"#)]

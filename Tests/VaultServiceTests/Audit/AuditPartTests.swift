@@ -131,7 +131,7 @@ import VaultStore
   /// The parts of an action that was done, of one that was canceled, and of one that was refused or failed.
   private static func parts(of action: AuditAction, isDaemon: Bool) -> (AuditPart, AuditPart, AuditPart) {
     switch action {
-    case .get, .use, .set, .delete, .move, .deposit, .export: (.values, .calls, .calls)
+    case .get, .use, .set, .delete, .move, .deposit, .export, .import: (.values, .calls, .calls)
     case .grant, .revoke, .unlock, .lock, .slot, .passwd, .backup, .restore, .salvage, .create, .proof, .approve,
       .deny, .clock:
       (.rights, .calls, .calls)

@@ -27,7 +27,7 @@ extension MethodName {
       .emptyTrash, .grant, .revoke, .rights, .whoMay, .confirmGrants, .forgetSubject, .repairClock, .deposits,
       .settleDeposit,
       .requests, .approve, .deny, .refuse, .forgetDenial, .repairAudit, .reload, .importCollection, .importItems,
-      .export, .secretService, .joinBus:
+      .export, .beginImport, .secretService, .joinBus:
       .administrators
     }
   }

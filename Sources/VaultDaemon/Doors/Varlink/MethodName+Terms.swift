@@ -19,7 +19,7 @@ extension MethodName {
       .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .repairClock, .grant, .revoke, .grants, .can, .rights,
       .whoMay,
       .confirmGrants, .forgetSubject, .requests, .approve, .deny, .refuse, .forgetDenial, .monitor, .receipt,
-      .importCollection, .importItems, .export, .secretService, .joinBus:
+      .importCollection, .importItems, .export, .beginImport, .secretService, .joinBus:
       .log
     }
   }
@@ -38,7 +38,7 @@ extension MethodName {
       .grant, .revoke, .audit, .grants, .can, .rights, .whoMay, .confirmGrants, .forgetSubject, .requests, .approve,
       .deny,
       .forgetDenial, .verify, .monitor, .receipt, .backup, .salvage, .repairAudit, .repairClock, .reload,
-      .importCollection, .importItems, .export, .secretService:
+      .importCollection, .importItems, .export, .beginImport, .secretService:
       .first
     }
   }
@@ -56,7 +56,7 @@ extension MethodName {
       .delete, .undelete, .emptyTrash, .restoreVersion, .move, .history, .listSlots, .changePassword, .markStale,
       .addSlot, .removeSlot, .rekey, .repairClock, .grant, .revoke, .grants, .can, .rights, .whoMay, .confirmGrants,
       .forgetSubject, .requests, .approve, .deny, .refuse, .forgetDenial, .monitor, .receipt, .reload,
-      .importCollection, .importItems, .export, .secretService, .joinBus:
+      .importCollection, .importItems, .export, .beginImport, .secretService, .joinBus:
       []
     }
   }

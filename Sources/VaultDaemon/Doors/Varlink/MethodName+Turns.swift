@@ -16,7 +16,7 @@ extension MethodName {
       .copy, .delete, .undelete, .emptyTrash, .restoreVersion, .move, .deposit, .sealDeposit, .depositSealed,
       .settleDeposit, .grant, .revoke, .confirmGrants, .forgetSubject, .approve, .deny, .forgetDenial, .markStale,
       .rekey, .backup, .salvage, .repairAudit, .repairClock, .reload, .importCollection, .importItems, .export,
-      .secretService, .joinBus:
+      .beginImport, .secretService, .joinBus:
       .work
     case .code, .sign, .mac, .issueToken, .verifyToken, .revokeToken, .publicKey:
       .work

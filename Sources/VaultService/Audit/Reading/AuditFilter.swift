@@ -82,7 +82,8 @@ extension AuditEntry {
     switch action {
     case .get, .use, .set, .delete, .move: return true
     case .find, .grant, .revoke, .deposit, .unlock, .lock, .slot, .passwd, .rekey, .backup, .restore, .salvage, .export,
-      .settings, .audit, .create, .call, .proof, .request, .approve, .deny, .attend, .dismiss, .receipt, .clock:
+      .settings, .audit, .create, .call, .proof, .request, .approve, .deny, .attend, .dismiss, .receipt, .clock,
+      .import:
       return false
     }
   }

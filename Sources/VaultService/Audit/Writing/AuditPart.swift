@@ -67,9 +67,9 @@ enum AuditPart: Int, CaseIterable {
 
   private static func ofDone(_ action: AuditAction, isDaemon: Bool) -> AuditPart {
     switch action {
-    // Every caller may announce an export, so its entry is no change of rights. Each value that it gives away has an
-    // entry of its own.
-    case .get, .use, .set, .delete, .move, .deposit, .export: .values
+    // Every caller may announce an export or an import, so its entry is no change of rights. Each value that it gives
+    // away or stores has an entry of its own.
+    case .get, .use, .set, .delete, .move, .deposit, .export, .import: .values
     case .grant, .revoke, .unlock, .lock, .slot, .passwd, .rekey, .backup, .restore, .salvage, .create, .proof,
       .approve, .deny, .clock:
       .rights
@@ -92,7 +92,7 @@ enum AuditPart: Int, CaseIterable {
     case .rekey: true
     case .get, .use, .set, .delete, .move, .find, .grant, .revoke, .deposit, .unlock, .lock, .slot, .passwd, .backup,
       .restore, .salvage, .export, .settings, .audit, .create, .call, .proof, .request, .approve, .deny, .attend,
-      .dismiss, .receipt, .clock:
+      .dismiss, .receipt, .clock, .import:
       false
     }
   }

@@ -252,6 +252,14 @@ extension Items {
     let detail = "\(Counted.text(count, "item")) to \(Audit.line(place))"
     try vault.audit.recording(.export, caller, nil, detail: detail) { () throws(Refusal) in _ = try vault.keychain() }
   }
+
+  /// Records that a caller is about to store items from another program's files.
+  ///
+  /// - Parameter format: the format of the files, in the caller's words.
+  package func noteImport(from format: String, count: Int, for caller: Caller) throws(Refusal) {
+    let detail = "\(Counted.text(count, "item")) from \(Audit.line(format))"
+    try vault.audit.recording(.import, caller, nil, detail: detail) { () throws(Refusal) in _ = try vault.keychain() }
+  }
 }
 
 extension KeyringFacts {

@@ -3,7 +3,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-// ImportCollection, ImportItems and Export.
+// ImportCollection, ImportItems, Export and BeginImport.
 extension VarlinkDoor {
   func importCollection(
     _ call: Wire.ImportCollectionParameters, _: borrowing Frame, _ connection: VarlinkConnection
@@ -47,6 +47,14 @@ extension VarlinkDoor {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
       try items.noteExport(to: call.to, count: call.items, for: connection.caller)
+      connection.reply(Wire.Empty())
+    }
+  }
+
+  func beginImport(_ call: Wire.BeginImportParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answerFromVault(connection) { () throws(Refusal) in
+      try items.noteImport(from: call.from, count: call.items, for: connection.caller)
       connection.reply(Wire.Empty())
     }
   }
