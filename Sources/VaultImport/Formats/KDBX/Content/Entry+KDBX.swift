@@ -1,18 +1,18 @@
 internal import VaultWire
 
 extension Entry {
-  /// Adds a field unless it is empty, and refuses one for which an item has no room.
-  mutating func put(_ name: String, _ role: ImportedField.Role, _ value: [UInt8], time: Int64? = nil) {
+  /// Adds a field unless it is empty. A field for which an item has no room is refused.
+  mutating func keep(_ name: String, _ role: ImportedField.Role, _ value: [UInt8], time: Int64? = nil) {
     let name = name.cut(ImportedField.longestName)
     if value.count > ImportedField.longestValue {
-      refuseTooLarge(name, role, value.count)
+      refuseLarge(name, role, value.count)
     } else if !value.isEmpty {
       fields.append(Field(name, role, value, time: time))
     }
   }
 
   /// Refuses a field for which an item has no room.
-  mutating func refuseTooLarge(_ name: String, _ role: ImportedField.Role, _ count: Int) {
+  mutating func refuseLarge(_ name: String, _ role: ImportedField.Role, _ count: Int) {
     let room = KDBXWords.size(ImportedField.longestValue)
     refuse(name, role, size: count, "it has \(KDBXWords.size(count)), and an item has room for \(room)")
   }
