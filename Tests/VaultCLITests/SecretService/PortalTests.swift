@@ -184,8 +184,9 @@ import VaultTesting
       portal, stranger = Portal(), Portal(owns=False)
       unlock()
       calls = [each.begin('org.example.A') for each in (stranger, portal)]
-      # Once these calls are answered, those before them have come.
-      print(stranger.version(), portal.version(), [end for _, _, end in calls])
+      # Once these calls are answered, those before them have come. The version is no secret.
+      portal.version()
+      print(stranger.version(), [end for _, _, end in calls])
       path = '\(stand.bus.configuration)'
       with open(path) as file: text = file.read()
       with open(path, 'w') as file: file.write(re.sub('<deny [^>]*>', '', text))
@@ -198,7 +199,7 @@ import VaultTesting
     let error = "org.freedesktop.DBus.Error.AccessDenied"
     #expect(
       out == [
-        "\(error) \(error) [[], []]", "True", "[(['\(error)'], 0), ([(0, 0)], 64)]", "('\(error)', b'') (0, 0)",
+        "\(error) [[], []]", "True", "[(['\(error)'], 0), ([(0, 0)], 64)]", "('\(error)', b'') (0, 0)",
       ])
   }
 

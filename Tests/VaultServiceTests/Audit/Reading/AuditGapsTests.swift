@@ -134,14 +134,18 @@ import VaultModel
   @Test("are told to every reader: that it was off, or is") func turnedOff() throws {
     var settings = VaultSettings()
     let (stand, readers) = try Self.stand(settings)
-    stand.hands.pass(seconds: 10)
+    func pass() {
+      stand.hands.wall.value += 10
+      stand.hands.pass(seconds: 10)
+    }
+    pass()
     settings.audit.mode = .off
     stand.rooms.reconfigure(settings)
-    stand.hands.pass(seconds: 10)
+    pass()
     for reader in readers { #expect(try Self.told(stand, by: reader)?.wereOff == true) }
     settings.audit.mode = .on
     stand.rooms.reconfigure(settings)
-    stand.hands.pass(seconds: 10)
+    pass()
     let now = stand.vault.clock.wall()
     for reader in readers {
       for (since, wereOff) in [(nil, true), (now - 11, true), (now, false)] as [(Int64?, Bool)] {
