@@ -25,29 +25,35 @@ struct FileImport {
 
   func run(_ path: String) throws {
     try Self.checkTerminal(isAsked: !options.yes && !options.dryRun)
-    if let report = imports.report { try NewFile.check(report, replaces: false, reading: [path]) }
+    if let report = imports.report { try Self.check(report, reading: path) }
     let session = try Session(globals)
+    // Nobody types a password for a source that is not there.
+    let source = try ImportSource(path)
     // A person unlocks the vault first, and then the source.
     try session.unlockIfLocked()
     try session.needAllNames()
-    let source = try ImportSource(path)
     let answers = ImportAnswers(fromInput: imports.secrets.passwordStdin, keyFile: imports.keyFile)
     let content = try ImportReader.read(source, as: from, answers)
     let values = ReadBack(session)
     let plan = try plan(content, source, session, values)
-    var outcome = ImportSummary(content, plan, source, isTrial: options.dryRun)
     let opened = try OpenedNames(plan.steps.filter { $0.present == nil }.map(\.name), session)
-    if options.dryRun {
-      outcome.opened = opened.lines
-      return try finish(outcome)
-    }
+    var outcome = ImportSummary(content, plan, source, opened, isTrial: options.dryRun)
+    if options.dryRun { return try finish(outcome) }
     try allow(opened)
-    if !options.yes, !plan.steps.isEmpty { try ask(outcome, opened, source) }
+    if !options.yes, !plan.steps.isEmpty { try ask(outcome, source) }
     if !plan.steps.isEmpty { try store(plan, content, session, values, &outcome) }
     try finish(outcome)
   }
 
   // MARK: Steps
+
+  /// Throws if the file for the report is there, or cannot be made.
+  private static func check(_ report: String, reading source: String) throws(Failure) {
+    do throws(Failure) { try NewFile.check(report, replaces: false, reading: [source]) } catch {
+      guard error.exit == .exists else { throw error }
+      throw Failure(.exists, error.event, "give another name for the report")
+    }
+  }
 
   private func plan(
     _ content: ImportReader.Content, _ source: ImportSource, _ session: Session, _ values: ReadBack
@@ -75,18 +81,19 @@ struct FileImport {
   /// Refuses names that a grant opens, unless somebody allowed them by name of the option: `--yes` is for the import.
   private func allow(_ opened: OpenedNames) throws(Failure) {
     guard !opened.isEmpty, !imports.allowGranted else { return }
+    let items = Counted.text(opened.names.count, "new item")
     var failure = Failure(
-      .denied, "\(Counted.text(opened.count, "new item")) would be open to others by grants, so nothing was stored",
+      .denied, "\(items) would be open to others by grants, so nothing was stored",
       "add --allow-granted to store them, or --into a folder for which no grant holds")
     failure.names = opened.lines
     throw failure
   }
 
-  private func ask(_ outcome: ImportSummary, _ opened: OpenedNames, _ source: ImportSource) throws(Failure) {
+  private func ask(_ outcome: ImportSummary, _ source: ImportSource) throws(Failure) {
     let what = Counted.text(outcome.plan.steps.count, "item")
     try Confirmation(
       consequence: "this would store \(what)", question: "Import \(what) from \(Printable.quoted(source.path))?",
-      facts: outcome.lines + opened.lines, advice: "add --yes to confirm, or --dry-run to see them"
+      facts: outcome.facts, advice: "add --yes to confirm, or --dry-run to see them"
     ).ask()
   }
 
@@ -115,7 +122,7 @@ struct FileImport {
     if globals.json {
       try Output.json { outcome.write(&$0) }
     } else if options.dryRun {
-      try Output.lines(outcome.lines + outcome.names + outcome.opened)
+      try Output.lines(outcome.lines + outcome.names + outcome.opened.lines)
     } else if options.yes || outcome.plan.steps.isEmpty || outcome.isRefusing {
       try Output.lines(outcome.lines)
     }

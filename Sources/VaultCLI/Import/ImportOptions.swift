@@ -46,6 +46,16 @@ struct ImportOptions: ParsableArguments {
     do throws(QueryError) { _ = try query() } catch { throw ValidationError("--only: \(error.reason)") }
   }
 
+  /// The options that are given and that only an import of files has.
+  var ofFiles: [String] {
+    let all = [
+      ("--into", into != nil), ("--only", !only.isEmpty), ("--update", update), ("--keep-both", keepBoth),
+      ("--with-trash", withTrash), ("--allow-granted", allowGranted), ("--report", report != nil),
+      ("--key-file", keyFile != nil), ("--password-stdin", secrets.passwordStdin),
+    ]
+    return all.filter(\.1).map(\.0)
+  }
+
   /// The parts of the folder for all items; none without `--into`.
   func folder() throws -> [String] {
     guard let into else { return [] }

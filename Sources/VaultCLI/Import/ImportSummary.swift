@@ -15,11 +15,14 @@ struct ImportSummary {
   private var run: String?
   private var stored = 0
   private var openTo: [Wire.Access] = []
-  /// The names that grants open, in a trial.
-  var opened: [String] = []
+  /// The new names that grants open.
+  let opened: OpenedNames
 
-  init(_ content: ImportReader.Content, _ plan: ImportPlan, _ source: ImportSource, isTrial: Bool) {
+  init(
+    _ content: ImportReader.Content, _ plan: ImportPlan, _ source: ImportSource, _ opened: OpenedNames, isTrial: Bool
+  ) {
     (self.content, self.plan, self.source, self.isTrial) = (content, plan, source, isTrial)
+    self.opened = opened
     account = ImportAccount(plan)
   }
 
@@ -40,7 +43,7 @@ struct ImportSummary {
     if !plan.steps.isEmpty {
       let count = Counted.text(run == nil ? plan.steps.count : stored, "item")
       lines.append("\(count) \(run == nil ? "to store" : "stored"): \(kinds)")
-      lines.append("folders: \(folders)")
+      lines.append("  \(folders)")
     } else {
       lines.append("no item to store")
     }
@@ -49,18 +52,30 @@ struct ImportSummary {
       lines.append("not decrypted: \(Printable.quoted(path)): \(Printable.text(reason))")
     }
     for (reason, count) in content.sent.passedOver {
-      lines.append("\(Counted.text(count, "name")) in the folder passed over: \(reason)")
+      lines.append("passed over in the folder: \(count) (\(reason))")
     }
     return lines
   }
 
-  /// The names of the items to store.
-  var names: [String] { plan.steps.map { step in "  \(Printable.whole(step.name.text)) (\(step.item.kind.rawValue))" } }
+  /// The names of all items to store, with their kinds.
+  var names: [String] { names(atMost: plan.steps.count) }
+
+  /// The summary with the names, as many as a person reads before an answer.
+  var facts: [String] { lines + names(atMost: Self.shown.names) + opened.lines }
+
+  private func names(atMost most: Int) -> [String] {
+    guard !plan.steps.isEmpty else { return [] }
+    let names = plan.steps.prefix(most).map { step in
+      "  \(Printable.whole(step.name.text)) (\(step.item.kind.rawValue))"
+    }
+    let rest = plan.steps.count - names.count
+    return ["items to store:"] + names + (rest > 0 ? ["  and \(rest) more"] : [])
+  }
 
   private var kinds: String {
     ItemKind.allCases.compactMap { kind in
       let count = plan.steps.count { $0.item.kind == kind }
-      return count > 0 ? "\(count) \(kind.rawValue)" : nil
+      return count > 0 ? "\(count) of kind \(kind.rawValue)" : nil
     }.joined(separator: ", ")
   }
 
@@ -76,9 +91,10 @@ struct ImportSummary {
       return (one.key?.text ?? "").utf8.lexicographicallyPrecedes((other.key?.text ?? "").utf8)
     }
     let texts = sorted.prefix(Self.shown.folders).map { folder, count in
-      "\(folder.map { Printable.quoted($0.text + "/") } ?? "none") \(count)"
+      "\(count) in \(folder.map { Printable.quoted($0.text + "/") } ?? "no folder")"
     }
-    return texts.joined(separator: ", ") + (sorted.count > texts.count ? " and \(sorted.count - texts.count) more" : "")
+    let rest = sorted.count - texts.count
+    return texts.joined(separator: ", ") + (rest > 0 ? ", the rest in \(Counted.text(rest, "other folder"))" : "")
   }
 
   private var leftOut: [String] {
@@ -96,7 +112,7 @@ struct ImportSummary {
         let fate =
           entry.names[index].map { name in
             name.utf8.elementsEqual(present.name.utf8)
-              ? "gets a new version" : "stays, beside \(Printable.quoted(name))"
+              ? "\(run == nil ? "gets" : "has") a new version" : "stays, beside \(Printable.quoted(name))"
           } ?? "is there with another content, so this entry is left out"
         return "\(Printable.wholeQuoted(present.name)) \(fate)"
       }
@@ -111,7 +127,8 @@ struct ImportSummary {
     if run != nil {
       let way = "\(Hint.vault("import --undo")) takes that back"
       let open = AccessChange.note(openTo)
-      notes.append("imported \(Counted.text(stored, "item")) and compared them with the source\(open); \(way)")
+      let them = stored == 1 ? "it" : "them"
+      notes.append("imported \(Counted.text(stored, "item")) and compared \(them) with the source\(open); \(way)")
     }
     if let remains { notes.append(remains) }
     return notes
@@ -145,6 +162,10 @@ struct ImportSummary {
           + "there with another content",
         "--update stores new versions, and --keep-both further items")
     }
+    if isRefusing {
+      let missing = plan.steps.count - stored
+      return Failure(.invalid, "\(Counted.text(missing, "item")) could not be stored: the vault refused \(missing == 1 ? "it" : "them")")
+    }
     let count = content.sent.undecrypted.count
     return count > 0 ? Failure(.invalid, "\(Counted.text(count, "file")) could not be decrypted") : nil
   }
@@ -162,6 +183,7 @@ struct ImportSummary {
       object.add("versions", step.item.versionCount - step.skipped)
       object.add("replaces", step.present?.version)
     }
+    object.add("granted", opened.names)
     object.add("not_decrypted", content.sent.undecrypted.map(\.path))
     account.write(&object)
   }

@@ -41,7 +41,11 @@ struct ImportCommand: ParsableCommand {
   @OptionGroup var globals: Globals
 
   func validate() throws {
+    if imports.undo || from == .secretService, let option = imports.ofFiles.first {
+      throw ValidationError("\(option) is for the import of a file or a folder")
+    }
     if imports.undo {
+      if options.busName != nil { throw ValidationError("--bus-name is for --from secret-service") }
       if source != nil || from != nil { throw ValidationError("--undo takes the last import back; it needs no source") }
       return
     }

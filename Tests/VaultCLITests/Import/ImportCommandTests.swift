@@ -21,7 +21,7 @@ import VaultTesting
   @Test("stores every entry, and a second import changes nothing") func twice() throws {
     try Self.withCSV { sandbox, path in
       let dry = try sandbox.must(["import", "--dry-run", path])
-      #expect(dry.contains("4 items to store: 3 password, 1 note"))
+      #expect(dry.contains("4 items to store: 3 of kind password, 1 of kind note"))
       #expect(try sandbox.must(["list"]) == "web\n")
       try sandbox.must(["import", "--yes", path])
       #expect(try sandbox.must(["list"]) == "GitHub\nGitHub (2)\nGitHub/note\nexample.org\nweb\n")

@@ -46,8 +46,8 @@ import VaultTesting
       let counts = Dictionary(uniqueKeysWithValues: folder.passedOver.map { ($0.reason, $0.count) })
       #expect(
         counts == [
-          "the names begin with a dot": 1, "symbolic links are not followed": 2,
-          "devices, pipes and sockets are not opened": 1,
+          "names that begin with a dot": 1, "symbolic links": 2,
+          "devices, pipes and sockets": 1,
         ])
     }
   }

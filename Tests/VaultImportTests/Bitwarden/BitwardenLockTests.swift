@@ -21,6 +21,7 @@ import VaultWire
     #expect(gathered.questions == [false, true, true])
     #expect(gathered.entries.count == 1)
     #expect(ExportStand.failure(bytes)?.code == .noSecret)
+    #expect(ExportStand.failure(bytes, "wrong")?.code == .wrongSecret)
     #expect(throws: ImportFailure(.wrongSecret, "the password is wrong")) {
       try ExportStand.read(bytes, "a", "b", "c", ExportStand.passwords.pbkdf2)
     }

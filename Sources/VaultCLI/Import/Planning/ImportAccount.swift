@@ -119,14 +119,14 @@ struct ImportAccount {
     /// The way in words, after a number of fields.
     var text: String {
       switch self {
-      case .value: "as values of items"
-      case .attribute: "as attributes"
-      case .beside: "as items beside these"
-      case .version: "as earlier versions"
-      case .name: "as folders in names"
-      case .expiry: "as expiry"
+      case .value: "as the value of an item"
+      case .attribute: "as an attribute"
+      case .beside: "as an item of its own"
+      case .version: "as an earlier version"
+      case .name: "as a part of a name"
+      case .expiry: "as the expiry of an item"
       case .known: "already there"
-      case .clash: "left out, because another item is there"
+      case .clash: "left out, because an item with another content is there"
       case .leftOut: "left out on purpose"
       case .refused: "refused"
       }
@@ -142,7 +142,7 @@ extension ImportAccount.Line {
     case .name: return "in the name of \(name)"
     case .value: return "value of \(name)"
     case .attribute(let key): return "attribute \(Printable.text(key)) of \(name)"
-    case .beside: return "item beside, \(name)"
+    case .beside: return "item of its own, \(name)"
     case .version: return "version of \(name)"
     case .expiry: return "expiry of \(name)"
     case .known: return "already there, \(name)"

@@ -102,10 +102,12 @@ final class ImportProgram {
     "look at where the file comes from")
 
   /// The failure that the program reports.
-  static func failure(_ failure: ImportFailure) -> Failure {
+  ///
+  /// - Parameter advice: what to do about a format that is not recognized.
+  static func failure(_ failure: ImportFailure, unknown advice: String = "--from names a format") -> Failure {
     let reason = Printable.text(failure.reason)
     return switch failure.code {
-    case .unknown: Failure(.invalid, reason, "--from names a format")
+    case .unknown: Failure(.invalid, reason, advice)
     case .damaged, .unsupported, .tooLarge: Failure(.invalid, reason)
     case .wrongSecret: Failure(.denied, reason)
     case .noSecret: Failure(.retry, reason, "give --password-stdin or --key-file")

@@ -18,21 +18,26 @@ struct ImportReader {
 
   private let program: ImportProgram
   private let answers: ImportAnswers
+  /// The way to a format that is recognized, if this one is not.
+  private let advice: String
   private var received = ReceivedEntries()
   private var questions = 0
 
-  private init(_ program: ImportProgram, _ answers: ImportAnswers) { (self.program, self.answers) = (program, answers) }
+  private init(_ program: ImportProgram, _ answers: ImportAnswers, advice: String) {
+    (self.program, self.answers, self.advice) = (program, answers, advice)
+  }
 
   /// Reads a source.
   ///
   /// - Parameter format: the format that a person names; nil if the program is to recognize it.
   static func read(_ source: ImportSource, as format: String?, _ answers: ImportAnswers) throws(Failure) -> Content {
     let program = try ImportProgram()
+    let advice = Self.advice(for: source, isNamed: format != nil)
     let format = format ?? (source.kind == .passStore ? "pass" : nil)
     try program.send(.begin(format: format))
     let sent = try source.send(to: program)
     try program.send(.read)
-    var reader = ImportReader(program, answers)
+    var reader = ImportReader(program, answers, advice: advice)
     let found = try reader.readAll()
     if let format, found.name != format { throw ImportProgram.wrong }
     return Content(
@@ -40,21 +45,28 @@ struct ImportReader {
       sent: sent)
   }
 
+  private static func advice(for source: ImportSource, isNamed: Bool) -> String {
+    if isNamed { return "leave --from out, and the format is recognized" }
+    return source.kind == .folder ? "name one file of the folder, or the format by --from" : "--from names a format"
+  }
+
   private mutating func readAll() throws(Failure) -> ImportedFormat {
-    let progress = Progress()
+    var progress = Progress()
     defer { progress.clear() }
     while true {
       switch try program.receive() {
       case .asks(let question):
         progress.clear()
         try answer(question)
+        // The time in which a person types is not work.
+        progress = Progress()
       case .format(let format): try received.take(format)
       case .entry(let entry):
         try received.take(entry)
         progress.show("read \(Counted.text(received.entries.count, "entry")) so far")
       case .field(let field, let value): try received.take(field, value)
       case .done(let totals): return try received.finish(totals)
-      case .failed(let failure): throw ImportProgram.failure(failure)
+      case .failed(let failure): throw ImportProgram.failure(failure, unknown: advice)
       }
     }
   }

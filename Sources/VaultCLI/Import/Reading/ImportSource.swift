@@ -54,7 +54,7 @@ struct ImportSource {
   struct Sent {
     var files = 0
     var bytes = 0
-    /// The reasons why files were passed over, with their numbers.
+    /// The things that were passed over, in the plural, with their numbers.
     var passedOver: [(reason: String, count: Int)] = []
     /// The files that gpg did not decrypt, with its reasons.
     var undecrypted: [(path: String, reason: String)] = []
@@ -138,7 +138,7 @@ struct ImportSource {
       }
     }
     sent.passedOver = folder.passedOver
-    if others > 0 { sent.passedOver.append(("the names do not end in .gpg", others)) }
+    if others > 0 { sent.passedOver.append(("names that do not end in .gpg", others)) }
     if sent.files == 0, let first = sent.undecrypted.first {
       throw Failure(.invalid, "gpg decrypts no file of the store: \(first.reason)", "see gpg(1)")
     }

@@ -24,7 +24,7 @@ final class SourceFolder {
   private let device: dev_t
   private let takes: (String) -> Bool
   private var count = 0
-  /// The reasons why something was passed over, with the number of names.
+  /// The things that were passed over, in the plural, with the number of names.
   private(set) var passedOver: [(reason: String, count: Int)] = []
 
   /// A file that the walk has found.
@@ -71,7 +71,7 @@ final class SourceFolder {
     guard path.utf8.count <= ImportCall.longestPath else {
       throw Failure(.invalid, "the path \(Printable.quoted(path)) is longer than \(ImportCall.longestPath) bytes")
     }
-    guard takes(name) else { return pass("the names begin with a dot") }
+    guard takes(name) else { return pass("names that begin with a dot") }
     var status = stat()
     guard unsafe fstatat(level.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
       throw Failure(.io, "cannot look at \(Printable.quoted(path)): \(Output.describe(errno))")
@@ -79,10 +79,10 @@ final class SourceFolder {
     switch status.st_mode & S_IFMT {
     case S_IFREG: break
     case S_IFDIR: break
-    case S_IFLNK: return pass("symbolic links are not followed")
-    default: return pass("devices, pipes and sockets are not opened")
+    case S_IFLNK: return pass("symbolic links")
+    default: return pass("devices, pipes and sockets")
     }
-    guard status.st_dev == device else { return pass("they are on another file system") }
+    guard status.st_dev == device else { return pass("names on another file system") }
     let isFolder = status.st_mode & S_IFMT == S_IFDIR
     let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | (isFolder ? O_DIRECTORY : 0)
     let descriptor = unsafe openat(level.descriptor, name, flags)

@@ -17,11 +17,22 @@ struct ImportUndo {
     /// that version came.
     var replaced: [(item: Wire.Item, version: Int, run: String?)] = []
 
-    var text: String {
+    /// Says what is done, by the verbs for the items that go to the trash and for those that stay.
+    func text(_ move: String, _ restore: String) -> String {
       var parts: [String] = []
-      if !made.isEmpty { parts.append("\(Counted.text(made.count, "item")) to the trash") }
-      if !replaced.isEmpty { parts.append("\(Counted.text(replaced.count, "item")) back to the value before") }
-      return parts.joined(separator: ", and ")
+      if !made.isEmpty { parts.append("\(move) \(Counted.text(made.count, "item")) to the trash") }
+      if !replaced.isEmpty {
+        let values = replaced.count == 1 ? "value" : "values"
+        parts.append("\(restore) the earlier \(values) of \(Counted.text(replaced.count, "item"))")
+      }
+      return parts.joined(separator: " and ")
+    }
+
+    /// The items, with what becomes of each, in the order of their names.
+    var lines: [String] {
+      let back = replaced.map { ($0.item.name, "back to the value of version \($0.version)") }
+      let all = made.map { ($0, "to the trash") } + back
+      return all.sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }.map { "\(Printable.whole($0)): \($1)" }
     }
   }
 
@@ -31,21 +42,21 @@ struct ImportUndo {
     try session.needAllNames()
     let items = try session.call { vault in try vault.find("\(ImportKey.run)~**") }
     guard let found = Self.last(among: items) else {
-      throw Failure(.missing, "no item of an import is in the vault", "see \(Hint.vault("list"))")
+      throw Failure(.missing, "there is no import to take back: no item in the vault comes from one")
     }
-    let names = (found.made + found.replaced.map(\.item.name)).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    let rest = names.count > 20 ? ["and \(names.count - 20) more"] : []
-    let facts = names.prefix(20).map { Printable.whole($0) } + rest
-    if isTrial { return try report(found, names, globals, isTrial: true) }
+    if isTrial { return try report(found, globals, isTrial: true) }
     if isAsked {
+      let lines = found.lines
+      let rest = lines.count > 20 ? ["and \(lines.count - 20) more"] : []
       try Confirmation(
-        consequence: "this would bring \(found.text)", question: "Bring \(found.text)?",
-        facts: ["the import of \(Printable.text(found.run)):"] + facts
+        consequence: "this would \(found.text("move", "restore"))",
+        question: "\(found.text("Move", found.made.isEmpty ? "Restore" : "restore"))?",
+        facts: ["the import of \(Printable.text(found.run)):"] + lines.prefix(20) + rest
       ).ask()
     }
     try restore(found)
     try delete(found.made)
-    try report(found, names, globals, isTrial: false)
+    try report(found, globals, isTrial: false)
   }
 
   /// The items of the newest import, which has the greatest identification.
@@ -105,7 +116,7 @@ struct ImportUndo {
     }
   }
 
-  private func report(_ found: Found, _ names: [String], _ globals: Globals, isTrial: Bool) throws(Failure) {
+  private func report(_ found: Found, _ globals: Globals, isTrial: Bool) throws(Failure) {
     if globals.json {
       return try Output.json { object in
         object.add("dry_run", isTrial)
@@ -114,7 +125,9 @@ struct ImportUndo {
         object.add("restored", found.replaced.map(\.item.name))
       }
     }
-    if isTrial { return try Output.lines(names.map { Printable.whole($0) }) }
-    if Keyboard.isAttended { Output.note("\(found.text); \(Hint.vault("trash")) lists what can be restored") }
+    if isTrial { return try Output.lines(found.lines) }
+    guard Keyboard.isAttended else { return }
+    let trash = found.made.isEmpty ? "" : "; \(Hint.vault("trash")) lists what can be restored"
+    Output.note(found.text("moved", "restored") + trash)
   }
 }

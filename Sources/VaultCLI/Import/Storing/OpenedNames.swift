@@ -17,8 +17,10 @@ struct OpenedNames {
 
   /// True if no grant holds for any of the names.
   var isEmpty: Bool { openings.isEmpty }
-  /// The number of names that a grant opens.
-  var count: Int { Set(openings.flatMap(\.names)).count }
+  /// The names that a grant opens, in the order of their bytes.
+  var names: [String] {
+    Set(openings.flatMap(\.names)).map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
 
   /// Finds the grants for new names. Only administrators see the grants, and only they decide about them.
   init(_ names: [ItemName], _ session: Session) throws(Failure) {

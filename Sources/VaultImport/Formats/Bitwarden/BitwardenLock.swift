@@ -57,6 +57,7 @@ struct BitwardenLock {
   func open(_ file: Source.File, of source: Source) throws(ImportFailure) -> [UInt8] {
     for attempt in 0..<Self.tries {
       guard let password = try source.secret(.password, of: file, isAgain: attempt > 0) else {
+        if attempt > 0 { break }
         throw ImportFailure(.noSecret, "the export has a password")
       }
       // Bitwarden takes no empty password, and libgcrypt none for Argon2.
