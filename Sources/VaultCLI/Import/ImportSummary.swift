@@ -164,7 +164,9 @@ struct ImportSummary {
     }
     if isRefusing {
       let missing = plan.steps.count - stored
-      return Failure(.invalid, "\(Counted.text(missing, "item")) could not be stored: the vault refused \(missing == 1 ? "it" : "them")")
+      let them = missing == 1 ? "it" : "them"
+      return Failure(
+        .invalid, "\(Counted.text(missing, "item")) could not be stored: the vault refused \(them)")
     }
     let count = content.sent.undecrypted.count
     return count > 0 ? Failure(.invalid, "\(Counted.text(count, "file")) could not be decrypted") : nil
