@@ -128,7 +128,8 @@ import VaultWire
       subject: "user:ana", items: "Mail/*", rights: ["get"], credential: nil, until: nil, created: 1, used: nil,
       active: true)
     let opened = OpenedNames(names, [grant])
-    #expect(opened.names == ["Mail/a", "Mail/b"] && opened.lines == ["`Mail/a`, `Mail/b`: open to user:ana (get) by grants"])
+    #expect(opened.names == ["Mail/a", "Mail/b"])
+    #expect(opened.lines == ["`Mail/a`, `Mail/b`: open to user:ana (get) by grants"])
     #expect(OpenedNames([names[2]], [grant]).isEmpty)
   }
 }
