@@ -268,6 +268,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("ImportItems.out", Wire.ImportItemsReply(outcomes: ["new", "known"])),
     WireSubject("Export.in", Wire.ExportParameters(to: "the keyring", items: 5, interactive: true)),
     WireSubject("Export.out", empty),
+    WireSubject("BeginImport.in", Wire.BeginImportParameters(from: "kdbx", items: 5, interactive: true)),
+    WireSubject("BeginImport.out", empty),
     WireSubject("SetMany.out", Wire.SetManyReply(versions: [1, 2], openTo: [access])),
     WireSubject("Delete.in", Wire.DeleteParameters(names: ["a", "b"], now: true, interactive: true)),
     WireSubject("Delete.out", Wire.DeleteReply(kept: 60)),

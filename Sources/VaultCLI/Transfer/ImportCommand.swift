@@ -27,6 +27,8 @@ struct ImportCommand: ParsableCommand {
       With --from secret-service and no source, the command copies every collection of the keyring that runs on the \
       session bus, which may ask for its password. An item with the same attributes but another secret is stored \
       beside the one that is there. See vault-secret-service(7).
+
+      Items in any other form come in through `vault set --batch`.
       """)
 
   @Argument(
