@@ -178,24 +178,14 @@ struct RemoveCommand: ParsableCommand {
   private func delete(
     _ names: [String], _ deleted: inout Deleted, _ session: Session, now: Bool
   ) throws(Failure) {
-    var (rest, done) = (names.dropFirst(deleted.count), deleted)
+    var done = deleted
     defer { deleted = done }
     let progress = Progress()
     defer { progress.clear() }
     do throws(Failure) {
-      try session.unlocking { vault in
-        var part = rest.prefix(CallLimits.deletions)
-        while !rest.isEmpty {
-          do {
-            done.add(part, kept: try vault.delete(Array(part), now: now))
-          } catch ClientError.fault(.tooMuch) where part.count > 1 {
-            part = part.prefix(part.count / 2)
-            continue
-          }
-          rest = rest.dropFirst(part.count)
-          progress.show("deleted \(done.count) of \(Counted.text(names.count, "item"))")
-          part = rest.prefix(part.count)
-        }
+      try session.delete(names.dropFirst(deleted.count), now: now) { part, kept in
+        done.add(part, kept: kept)
+        progress.show("deleted \(done.count) of \(Counted.text(names.count, "item"))")
       }
     } catch {
       guard done.count > 0 else { throw error }

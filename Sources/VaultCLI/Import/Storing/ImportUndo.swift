@@ -95,24 +95,16 @@ struct ImportUndo {
   }
 
   private func delete(_ names: [String]) throws(Failure) {
-    var rest = names[...]
+    var moved = 0
     let progress = Progress()
     defer { progress.clear() }
     do throws(Failure) {
-      try session.unlocking { vault in
-        var part = rest.prefix(CallLimits.deletions)
-        while !rest.isEmpty {
-          do { _ = try vault.delete(Array(part)) } catch ClientError.fault(.tooMuch) where part.count > 1 {
-            part = part.prefix(part.count / 2)
-            continue
-          }
-          rest = rest.dropFirst(part.count)
-          progress.show("moved \(names.count - rest.count) of \(Counted.text(names.count, "item")) to the trash")
-          part = rest.prefix(part.count)
-        }
+      try session.delete(names[...]) { part, _ in
+        moved += part.count
+        progress.show("moved \(moved) of \(Counted.text(names.count, "item")) to the trash")
       }
     } catch {
-      throw Failure(error.exit, "\(error.event) (\(names.count - rest.count) moved to the trash before)", error.advice)
+      throw Failure(error.exit, "\(error.event) (\(moved) moved to the trash before)", error.advice)
     }
   }
 

@@ -52,7 +52,7 @@ extension BitwardenItem {
 
   /// Adds the earlier passwords, the oldest first; the source begins with the newest.
   mutating func addHistory(_ history: [JSONValue]) {
-    let old = history.reversed().map { (value: $0, time: $0["lastUsedDate"]?.string.flatMap(ISOTime.seconds)) }
+    let old = history.reversed().map { (value: $0, time: $0["lastUsedDate"]?.string.flatMap { ISOTime.seconds($0) }) }
     let times = old.compactMap(\.time)
     // The sort is stable. Without all the times, the order of the source is the better one.
     let sorted =

@@ -71,7 +71,7 @@ struct BitwardenItem {
 
   /// Adds a time; a text that is none is kept as a setting.
   private mutating func addTime(_ name: String, _ role: ImportedField.Role, _ value: JSONValue) {
-    guard let time = value.string.flatMap(ISOTime.seconds) else { return addSetting(name, value) }
+    guard let time = value.string.flatMap({ ISOTime.seconds($0) }) else { return addSetting(name, value) }
     entry.add(name, role, String(time))
   }
 

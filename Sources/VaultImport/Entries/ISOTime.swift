@@ -1,16 +1,20 @@
-/// Points in time as JSON texts have them (ISO 8601, as ECMA-262 and .NET write it): `2024-05-06T07:08:09.123Z`, also
-/// with more or no digits of the fraction, with an offset in place of the `Z`, or with neither, which means UTC.
+/// Points in time as other programs write them in texts (ISO 8601, as ECMA-262 and .NET write it):
+/// `2024-05-06T07:08:09.123Z`, also with more or no digits of the fraction, with an offset in place of the `Z`, or with
+/// neither, which means UTC.
 enum ISOTime {
   /// Unix seconds, without the fraction; nil for any other text.
-  static func seconds(_ text: String) -> Int64? {
+  ///
+  /// - Parameter isLax: true to take a space in place of the `T`, and a fraction without digits.
+  static func seconds(_ text: String, isLax: Bool = false) -> Int64? {
     var rest = text.utf8[...]
     guard let year = number(&rest, 4), take(&rest, "-"), let month = number(&rest, 2), take(&rest, "-"),
-      let day = number(&rest, 2), take(&rest, "T"), let hour = number(&rest, 2), take(&rest, ":"),
+      let day = number(&rest, 2), take(&rest, "T") || isLax && take(&rest, " "),
+      let hour = number(&rest, 2), take(&rest, ":"),
       let minute = number(&rest, 2), take(&rest, ":"), let second = number(&rest, 2),
       (1...12).contains(month), (1...length(ofMonth: month, year)).contains(day), hour < 24, minute < 60, second < 60
     else { return nil }
     if take(&rest, ".") {
-      guard number(&rest, 1) != nil else { return nil }
+      guard isLax || rest.first.map(isDigit) == true else { return nil }
       rest = rest.drop { isDigit($0) }
     }
     guard let offset = offset(&rest), rest.isEmpty else { return nil }
