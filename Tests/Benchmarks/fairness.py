@@ -57,7 +57,7 @@ def send(client, load):
         client.shutdown(socket.SHUT_WR)
     except OSError:
         pass
-refusal, refused = b'\\0{"error":', []
+refusal, refused, first = b'\\0{"error":', [], []
 def run(client, load):
     sender = threading.Thread(target=send, args=(client, load), daemon=True)
     sender.start()
@@ -66,6 +66,8 @@ def run(client, load):
         while part := client.recv(1 << 20):
             part = rest + part
             refused.append(part.count(refusal))
+            if refused[-1] and not first:
+                first.append(part[part.index(refusal) + 1:][:300].split(b"\\0")[0].decode())
             # A part may end within the words that are sought.
             rest = part[1 - len(refusal):]
     except OSError:
@@ -76,7 +78,7 @@ if reads:
         thread.start()
     for thread in threads:
         thread.join()
-    print(sum(refused), flush=True)
+    print(sum(refused), *first, flush=True)
 else:
     for client, load in zip(clients, loads):
         client.sendall(load)

@@ -141,6 +141,9 @@ CALLS = {
 # The calls that are refused, because there is no login slot here, no confined program, no bus, no prompt and no
 # inquiry; and a Lock that waits behind another one, as a lock refuses the calls that wait.
 REFUSED = {"MarkStale", "ForgetSubject", "JoinBus", "Refuse", "Confirm", "Dismiss", "Respond", "Lock"}
+# The methods for which a person must have shown presence in the last minute.
+OF_PRESENCE = {"Grant", "Revoke", "ConfirmGrants", "ForgetSubject", "RepairAudit", "RepairClock", "Approve", "Deny",
+               "ForgetDenial"}
 # The methods for other users' requests.
 OF_OTHERS = {"Approve", "Deny", "ForgetDenial"}
 
@@ -263,7 +266,16 @@ def parameters(vault, method, round):
     return [numbered(said[n % len(said)], f"{round}.{n}") for n in range(TIMES.get(method, ASKED))]
 
 
+def show_presence(vault):
+    """Proves to the vault that a person is there, which counts for a minute. The vault is locked first, as it asks for
+    no proof while an older one counts."""
+    vault.lock()
+    vault.converse("Unlock", {"method": "password"})
+
+
 def beside_calls(vault, method, round):
+    if method in OF_PRESENCE:
+        show_presence(vault)
     return beside_frames(vault, method, [vault.frame(method, each, more=method in STREAMED)
                                          for each in parameters(vault, method, round)])
 
@@ -271,10 +283,10 @@ def beside_calls(vault, method, round):
 def beside_frames(vault, method, frames):
     senders, probe = Process(SENDERS, vault.socket, given=([b"".join(frames)], True)), Probe(vault)
     senders.tell()
-    refused = int(senders.wait())
+    refused, _, first = senders.wait().decode().partition(" ")
     waits = probe.end()
-    if refused and method not in REFUSED:
-        raise RuntimeError(f"{refused} calls of {method} were refused, whose cost is not that of the method")
+    if int(refused) and method not in REFUSED:
+        raise RuntimeError(f"{refused} calls of {method} were refused, whose cost is not that of the method: {first}")
     return waits
 
 
