@@ -30,7 +30,7 @@ extension VarlinkDoor {
       do throws(Refusal) { try vault.checkStore() } catch { if prompts.isEmpty { throw error } }
       let told = try access.toldRequests(for: connection.caller)
       while !prompts.isEmpty {
-        let some = prompts.prefix(Self.requestsAtATime).map { Wire.KeyringPrompt($0) }
+        let some = prompts.prefix(Self.requestsAtATime).map { Wire.KeyringPrompt($0, names) }
         connection.reply(Wire.RequestsReply(requests: [], prompts: some), continues: true)
         prompts = prompts.dropFirst(Self.requestsAtATime)
       }
@@ -90,9 +90,9 @@ extension VarlinkDoor {
   func refuse(_ call: Wire.RefuseParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
     answer(connection) { () throws(Refusal) in
-      let told = vault.prompts.begun.first { $0.number.value == call.number }.map { Wire.KeyringPrompt($0) }
+      let told = vault.prompts.begun.first { $0.number.value == call.number }.map { Wire.KeyringPrompt($0, names) }
       let refused = try vault.prompts.refuse(QuestionNumber(call.number), for: connection.caller, access)
-      connection.reply(Wire.RefuseReply(prompt: told ?? Wire.KeyringPrompt(refused)))
+      connection.reply(Wire.RefuseReply(prompt: told ?? Wire.KeyringPrompt(refused, names)))
     }
   }
 
@@ -108,11 +108,11 @@ extension VarlinkDoor {
 }
 
 extension Wire.KeyringPrompt {
-  fileprivate init(_ prompt: KeyringPrompt) {
+  fileprivate init(_ prompt: KeyringPrompt, _ names: AccountNames) {
     let asker = prompt.asker
     self.init(
       number: prompt.number.value, task: prompt.kind.rawValue, waitsFor: prompt.awaited, since: prompt.since,
-      uid: Int(asker.uid), user: UserName.of(asker.uid), pid: Int(asker.pid), unit: asker.unit,
+      uid: Int(asker.uid), user: names.user(asker.uid), pid: Int(asker.pid), unit: asker.unit,
       executable: asker.executable, app: prompt.app)
   }
 }
