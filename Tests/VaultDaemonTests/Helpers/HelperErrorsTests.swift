@@ -7,7 +7,7 @@ import Testing
 @Suite("The errors of a helper program") struct HelperErrorsTests {
   private static func pipe() throws -> (reads: Int32, writes: Int32) {
     var ends: [Int32] = [-1, -1]
-    try #require(pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0)
+    try #require(unsafe pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0)
     return (ends[0], ends[1])
   }
 
@@ -18,7 +18,7 @@ import Testing
     defer { errors.close() }
     let line = [UInt8](repeating: UInt8(ascii: "x"), count: 4096)
     for _ in 0..<40 {
-      #expect(write(pipe.writes, line, line.count) == line.count)
+      #expect(unsafe write(pipe.writes, line, line.count) == line.count)
       #expect(errors.handOn())
     }
   }
