@@ -97,13 +97,13 @@ extension VarlinkDoor {
       uncompared: hasNotes ? result.uncompared : nil)
   }
 
-  private static func noted(_ marks: [Wire.AuditMark]) throws(Refusal) -> [Int64: Digest] {
-    var noted: [Int64: Digest] = [:]
+  private static func noted(_ marks: [Wire.AuditMark]) throws(Refusal) -> AuditNotes {
+    var noted = AuditNotes()
     for mark in marks {
       guard let bytes = [UInt8](hex: mark.link), let digest = unsafe Digest(bytes.span.bytes), mark.entry >= 0 else {
         throw .invalid("noted")
       }
-      noted[Int64(mark.entry)] = digest
+      noted.add(digest, for: Int64(mark.entry))
     }
     return noted
   }
