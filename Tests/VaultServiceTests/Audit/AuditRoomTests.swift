@@ -76,6 +76,28 @@ import VaultStore
     #expect(stand.vault.audit.problem?.contains("disk full") == false, "\(stand.vault.audit.problem ?? "none")")
   }
 
+  @Test("noise that comes before an attempt to write shows that the store has failed loses nothing either")
+  func failing() throws {
+    let stand = try RoomStand.unlocked(Self.settings(1 << 30), system: true)
+    try Self.giveRights(stand)
+    try stand.set("a")
+    try stand.edit("UPDATE heads SET sealed = zeroblob(length(sealed))")
+    try stand.unlock()
+    stand.run()
+    #expect(try stand.vault.keychain().hasFailed)
+    #expect(stand.vault.audit.problem == nil)
+    Self.noise(stand, .use, 20_000, by: 1002)
+    stand.vault.audit.record(.use, .ok, Self.reader, item: "served")
+    stand.vault.audit.record(.unlock, .unproven, Self.reader, item: "by password")
+    stand.hands.pass(seconds: 2)
+    #expect(stand.vault.audit.lost == 0)
+    let found = try AuditTests.found(stand)
+    #expect(found.contains { $0.item == "by password" && $0.repeats == nil })
+    #expect(found.contains { $0.item == "served" && $0.caller?.uid == 1001 })
+    let counted = found.filter { $0.caller?.uid == 1002 }
+    #expect(counted.reduce(0) { $0 + Int($1.repeats?.count ?? 1) } == 20_000)
+  }
+
   // MARK: Before an unlock
 
   /// Makes a vault with a small log, and entries that were vouched for.
