@@ -146,6 +146,10 @@ import VaultStore
     for _ in 0..<5 { stand.hands.pass(seconds: 61) }
     try Self.expect(before, in: stand)
     #expect(try AuditTests.told(stand).contains { $0.hasSuffix(Self.excess) })
+    // Every reader is told that reads are missing.
+    for reader in [stand.administrator, Self.reader] {
+      #expect(try AuditGapsTests.told(stand, by: reader)?.haveLost == true)
+    }
     #expect(try stand.vault.keychain().auditFacts.bytes < 1 << 20)
     // The log goes on, also over a restart.
     stand.vault.audit.record(.use, .ok, Self.reader, item: "later")

@@ -282,7 +282,9 @@ package final class AuditReading: SecretHolder {
   package var gaps: AuditGaps? {
     guard !isCheck, !isFollowing, filter.last == nil, let keychain = audit.keychain() else { return nil }
     var gaps = met
-    gaps.conclude(begin: keychain.auditBegin, areOff: audit.settings.mode == .off, haveLost: audit.lost > 0)
+    let areUnreadable = result?.faults.isEmpty == false
+    gaps.conclude(
+      begin: keychain.auditBegin, areOff: audit.settings.mode == .off, haveLost: audit.lost > 0 || areUnreadable)
     return gaps
   }
 

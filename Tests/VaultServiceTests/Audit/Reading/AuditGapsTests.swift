@@ -70,6 +70,7 @@ import VaultModel
     for (item, outcome, haveLost) in [
       ("3 entries are lost", .failed, true), ("1 entry is lost", .failed, true),
       ("entries 3 to 5: set aside", .ok, true), ("7 entries were removed", .ok, false),
+      ("7 entries were removed: more were written before an unlock than have room in the log", .failed, true),
       ("entry 3: something else", .failed, false),
     ] as [(String, AuditOutcome, Bool)] {
       var entry = AuditEntry(time: 30, action: .audit, outcome: outcome, item: item)
@@ -80,6 +81,31 @@ import VaultModel
     }
   }
 
+  @Test("a salvage, and a count that has lost its words, may stand for lost entries") func unnamed() {
+    let salvage = AuditEntry(time: 30, action: .salvage, outcome: .failed, item: "all entries are lost")
+    let count = AuditEntry(time: 30, action: .audit, outcome: .failed, repeats: Self.counted)
+    for entry in [salvage, count] {
+      #expect(Self.gaps([entry]).haveLost && Self.gaps([entry], since: 30).haveLost)
+      #expect(Self.gaps([entry], since: 31).isEmpty)
+    }
+    let begun = AuditEntry(
+      time: 30, action: .salvage, outcome: .ok, caller: AuditEntry.Caller(door: "varlink", uid: 0, pid: 7))
+    #expect(Self.gaps([begun]).isEmpty)
+  }
+
+  @Test("a restored backup has nothing from between its own last entry and the restore") func restored() {
+    var entry = AuditEntry(time: 30, action: .restore, outcome: .ok, item: "a backup of 7 bytes")
+    entry.caller = AuditEntry.Caller(door: "varlink", uid: 0, pid: 7)
+    for (since, until, haveLost) in [
+      (nil, nil, true), (30, nil, true), (31, nil, false), (nil, 10, true), (nil, 9, false),
+    ] as [(Int64?, Int64?, Bool)] {
+      let gaps = Self.gaps([Self.other(10), entry], since: since, until: until)
+      #expect(gaps.haveLost == haveLost, "since \(since ?? -1) until \(until ?? -1)")
+    }
+    entry.outcome = .failed
+    #expect(Self.gaps([Self.other(10), entry]).isEmpty)
+  }
+
   @Test("the beginning of the log concerns whoever asks about earlier times") func begin() {
     #expect(Self.gaps([], since: 49, begin: 50).begin == 50 && Self.gaps([], begin: 50).begin == 50)
     #expect(Self.gaps([], since: 50, begin: 50).isEmpty && Self.gaps([]).isEmpty)
@@ -88,7 +114,7 @@ import VaultModel
   // MARK: Readers
 
   /// Returns what a reader is told at the end.
-  private static func told(
+  static func told(
     _ stand: RoomStand, by caller: Caller, _ change: (inout AuditFilter) -> Void = { _ in }
   ) throws -> AuditGaps? {
     var filter = AuditFilter()
