@@ -157,6 +157,36 @@ import VaultModel
     }
   }
 
+  @Test(
+    "are told to every reader: that it was off for a daemon that was never unlocked, and has served a value",
+    arguments: [false, true], [false, true])
+  func offAndCold(wasOn: Bool, hasServed: Bool) throws {
+    var settings = VaultSettings()
+    if !wasOn { settings.audit.mode = .off }
+    let (stand, readers) = try Self.stand(settings)
+    try stand.set("a", accessible: .always)
+    stand.hands.pass(seconds: 61)
+    settings.audit.mode = .off
+    let cold = try AuditPartTests.killed(stand, settings, system: true)
+    try cold.openWithBootKey()
+    if hasServed { AuditTests.get(cold, "a", readers[1]) }
+    cold.hands.pass(seconds: 2)
+    settings.audit.mode = .on
+    let next = try AuditPartTests.killed(cold, settings, system: true)
+    try next.openWithBootKey()
+    try next.unlock()
+    next.hands.pass(seconds: 61)
+    for reader in readers { #expect(try Self.told(next, by: reader)?.wereOff == hasServed) }
+    // The values themselves are not recorded.
+    #expect(try !AuditTests.told(next).contains("get ok a"))
+    #expect(try next.vault.keychain().verify().isOK)
+  }
+
+  @Test("are told to every reader: that entries cannot be read") func unreadable() throws {
+    let stand = try AuditTests.failed(VaultSettings())
+    #expect(try Self.told(stand, by: stand.administrator)?.haveLost == true)
+  }
+
   @Test("are told to every reader: that it was off, or is") func turnedOff() throws {
     var settings = VaultSettings()
     let (stand, readers) = try Self.stand(settings)
