@@ -99,6 +99,18 @@ import VaultTesting
       ], "\(audit)")
   }
 
+  @Test("a request over the connection of a process that has ended has an entry, and no answer") func ended() throws {
+    let sandbox = try Sandbox.withSSHAgent()
+    defer { sandbox.close() }
+    let other = try OtherProcess(in: sandbox)
+    let clients = try (0..<2).map { _ in try other.connect(to: sandbox.sshSocket) }
+    // One of the two is known to be accepted.
+    _ = try clients[0].keys()
+    other.end()
+    for client in clients { #expect(try client.code(SSHTestKey().adding()) == nil) }
+    #expect(try sandbox.sshAudit().suffix(2) == ["use denied ssh-add", "use denied ssh-add"])
+  }
+
   @Test("so does one for whose consent it waits, and what comes after it, or only in part, has no entry") func consent()
     throws
   {
