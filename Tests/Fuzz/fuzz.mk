@@ -47,8 +47,7 @@ $(FUZZ)/VaultService.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultService/%.s
   $(patsubst %,$(FUZZ)/%.o,VaultCore VaultModel VaultBytes)
 # The parsers of the client's files and of other programs' words, without the argument parser.
 FUZZ_CLI := Items/Fetching/FetchedItems Items/Fetching/ItemReference Inject/Escape Inject/ShellWord Inject/Template \
-  Inject/TemplateParser Inject/YAMLScalar Helpers/Git/GitAttributes Helpers/Git/GitPlace Helpers/NameSegment \
-  Helpers/URLSpelling \
+  Inject/TemplateParser Inject/YAMLScalar Helpers/Git/GitAttributes Helpers/Git/GitPlace \
   Run/EnvironmentFile Run/VariableName Run/Variables
 $(FUZZ)/VaultCLI.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultCLI/%.swift,$(FUZZ_CLI)) \
   $(patsubst %,$(FUZZ)/%.o,VaultWire VaultModel VaultBytes)

@@ -3,14 +3,14 @@
 /// Scheme and host do not depend on letter case, and the scheme's default port may be left out (RFC 3986, sections
 /// 6.2.2.1 and 6.2.3). Slashes at the end do not count, and a name without a scheme means `https`. A place with another
 /// scheme, host, port or path is a different one: a value that was stored for `https` is never handed out for `http`.
-struct URLSpelling {
+package struct URLSpelling {
   /// The spelling for a new item: scheme, host and port in their usual form, the rest as written.
-  let usual: String
+  package let usual: String
   /// The spellings to look up, the best first: as written, as stored, then without and with a slash at the end and, for
   /// `https`, without and with the scheme.
-  let all: [String]
+  package let all: [String]
 
-  init(_ text: String) {
+  package init(_ text: String) {
     guard let place = Place(text) else {
       (usual, all) = (text, [text])
       return
@@ -29,10 +29,10 @@ struct URLSpelling {
   }
 
   /// Returns a host in its usual form, for a place with that scheme.
-  static func host(_ authority: String, scheme: String) -> String { Place.usual(authority, scheme) }
+  package static func host(_ authority: String, scheme: String) -> String { Place.usual(authority, scheme) }
 
   /// Replaces ASCII upper-case letters by lower-case ones.
-  static func lowercased(_ text: String) -> String {
+  package static func lowercased(_ text: String) -> String {
     String(
       decoding: text.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
   }

@@ -1,14 +1,11 @@
-internal import VaultBytes
-internal import VaultModel
-
 /// Another program's name, such as a host or a user, as one part of an item's name.
 ///
 /// ASCII letters, digits and `-_.@:+,` stand for themselves. Every other byte becomes `%` and two upper-case
 /// hexadecimal digits (RFC 3986, section 2.1). So no name leaves its folder, and different names stay different. Two
 /// rules go beyond RFC 3986: an empty name becomes `%` alone, and the dots of `.` and `..` are encoded.
-enum NameSegment {
+package enum NameSegment {
   /// Returns the part for a name; the bytes need not be UTF-8.
-  static func encode(_ name: [UInt8]) -> String {
+  package static func encode(_ name: [UInt8]) -> String {
     if name.isEmpty { return "%" }
     let areDotsPlain = name.contains { $0 != UInt8(ascii: ".") } || name.count > 2
     var text: [UInt8] = []
@@ -24,10 +21,10 @@ enum NameSegment {
   }
 
   /// Returns the part for a name that is text.
-  static func encode(_ name: String) -> String { encode(Array(name.utf8)) }
+  package static func encode(_ name: String) -> String { encode(Array(name.utf8)) }
 
   /// Returns the name that ``encode(_:)`` turned into the part; nil for any other text.
-  static func decode(_ segment: some StringProtocol) -> [UInt8]? {
+  package static func decode(_ segment: some StringProtocol) -> [UInt8]? {
     if segment == "%" { return [] }
     guard let name = PercentEscape.strictBytes(Substring(segment)) else { return nil }
     // Only the spelling that ``encode(_:)`` produces counts.
