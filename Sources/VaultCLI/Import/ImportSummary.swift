@@ -137,6 +137,10 @@ struct ImportSummary {
   /// Names the plaintext that remains and how to remove it; nil if the source is encrypted or remains nowhere.
   private var remains: String? {
     guard !content.isEncrypted, source.path != "-", run != nil || plan.steps.isEmpty else { return nil }
+    if ImportFormat(rawValue: content.format.name)?.isInUse == true {
+      return "\(Printable.quoted(source.path)) still holds the secrets in the clear; remove them there once the "
+        + "programs that read it get them from the vault"
+    }
     let word = ImportSummary.word(source.path)
     let command: String
     switch source.kind {

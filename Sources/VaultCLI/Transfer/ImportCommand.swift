@@ -9,7 +9,8 @@ struct ImportCommand: ParsableCommand {
     abstract: "Copy what other programs keep into the vault.",
     discussion: """
       The source is a file, a folder, or - for standard input: a KeePass database, a password store (pass), an export \
-      of Bitwarden, a CSV of a browser or another password manager, or a list of one-time secrets. The command \
+      of Bitwarden, a CSV of a browser or another password manager, a list of one-time secrets, or a file or folder \
+      in which developers' programs keep credentials, such as .netrc, .env or ~/.ssh. The command \
       recognizes the format and reads the source in a sandbox, asking for a password if the source needs one. Then it \
       shows what becomes of every field, and asks. Without a terminal it needs --yes or --dry-run. At the end it reads \
       the vault back and compares it with the source.

@@ -15,7 +15,30 @@ enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
   case bitwarden
   case otpauthMigration = "otpauth-migration"
   case otpauth
+  case netrc
+  case pgpass
+  case npmrc
+  case pypirc
+  case gitCredentials = "git-credentials"
+  case docker
+  case aws
+  case ssh
+  case hashicorp
+  case dotfiles
   case csv
+  case env
+  case envDocker = "env-docker"
+  case envSystemd = "env-systemd"
+
+  /// True for files that another program reads where they lie, so that they cannot simply be deleted after an import.
+  var isInUse: Bool {
+    switch self {
+    case .netrc, .pgpass, .npmrc, .pypirc, .gitCredentials, .docker, .aws, .ssh, .dotfiles, .env, .envDocker,
+      .envSystemd:
+      true
+    case .secretService, .kdbx, .pass, .bitwarden, .otpauthMigration, .otpauth, .hashicorp, .csv: false
+    }
+  }
 }
 
 /// The options of commands that move many items.

@@ -8,7 +8,20 @@ public enum SourceFormat: String, CaseIterable, Sendable {
   case bitwarden
   case otpauthMigration = "otpauth-migration"
   case otpauth
+  case netrc
+  case pgpass
+  case npmrc
+  case pypirc
+  case gitCredentials = "git-credentials"
+  case docker
+  case aws
+  case ssh
+  case hashicorp
+  case dotfiles
   case csv
+  case env
+  case envDocker = "env-docker"
+  case envSystemd = "env-systemd"
 
   /// The reader of the format.
   var reader: any SourceReader.Type {
@@ -18,7 +31,20 @@ public enum SourceFormat: String, CaseIterable, Sendable {
     case .bitwarden: BitwardenReader.self
     case .otpauthMigration: MigrationReader.self
     case .otpauth: OneTimeListReader.self
+    case .netrc: NetrcReader.self
+    case .pgpass: PGPassReader.self
+    case .npmrc: NpmrcReader.self
+    case .pypirc: PypircReader.self
+    case .gitCredentials: GitCredentialsReader.self
+    case .docker: DockerReader.self
+    case .aws: AWSReader.self
+    case .ssh: SSHFolderReader.self
+    case .hashicorp: HashiCorpReader.self
+    case .dotfiles: DotfilesReader.self
     case .csv: CSVReader.self
+    case .env: EnvironmentReader.self
+    case .envDocker: DockerEnvironmentReader.self
+    case .envSystemd: SystemdEnvironmentReader.self
     }
   }
 

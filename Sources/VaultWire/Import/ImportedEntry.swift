@@ -12,6 +12,10 @@ public struct ImportedEntry: Hashable, Sendable {
     case document
     /// A private key, which is the value of the password field.
     case key
+    /// A private key for SSH, which is the value of the password field.
+    case sshKey = "ssh-key"
+    /// A token by which a program is known, which is the value of the password field.
+    case token
     /// A one-time secret by itself.
     case oneTime = "one-time"
     /// The password of a wireless network; the title is its name (SSID).

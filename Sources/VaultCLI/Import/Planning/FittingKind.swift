@@ -25,6 +25,8 @@ enum FittingKind {
     case .password:
       switch entry {
       case .key: return keys(value)
+      case .sshKey: return [.sshKey, .note]
+      case .token: return [.apiKey, .password]
       case .wifi: return [.wifi, .password]
       case .value: return byContent(value)
       case .login, .note, .document, .oneTime: return [.password]
