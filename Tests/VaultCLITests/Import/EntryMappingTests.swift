@@ -93,6 +93,12 @@ import VaultWire
     #expect(kind(.value, .secret, Array("two\nlines".utf8)) == .note)
     #expect(kind(.value, .password, [0xFF, 0]) == .blob)
     #expect(kind(.key, .password, Array("no key".utf8)) == .blob)
+    #expect(kind(.sshKey, .password, Array("no key".utf8)) == .note)
+    let key = "-----BEGIN PRIVATE KEY-----\nMAMCAQA=\n-----END PRIVATE KEY-----\n"
+    #expect(kind(.sshKey, .password, Array(key.utf8)) == .sshKey)
+    #expect(kind(.key, .password, Array(key.utf8)) == .tlsKey)
+    #expect(kind(.token, .password, Array("npm_abc".utf8)) == .apiKey)
+    #expect(kind(.token, .password, Array("two\nlines".utf8)) == .password)
     #expect(kind(.oneTime, .oneTime, Array("otpauth://totp/x?secret=JBSWY3DPEHPK3PXP".utf8)) == .totp)
     #expect(kind(.oneTime, .oneTime, Array("no secret 0189".utf8)) == .note)
     #expect(kind(.wifi, .password, Array("long enough".utf8)) == .wifi)

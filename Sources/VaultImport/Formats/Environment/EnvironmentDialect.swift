@@ -8,8 +8,9 @@ enum EnvironmentDialect: CaseIterable {
   case dotenv
   /// The way of `docker run --env-file` (docker/cli, opts/file.go): everything after the `=` as it is.
   case docker
-  /// The way of systemd's `EnvironmentFile=` (systemd.exec(5); basic/env-file.c): quotes anywhere in a value,
-  /// backslashes outside quotes as escapes, lines that go on after a backslash, and comments in lines of their own.
+  /// The way of systemd's `EnvironmentFile=` (systemd.exec(5); basic/env-file.c): quotes at the beginning of
+  /// a value and after other quotes, backslashes outside quotes as escapes, lines that go on after a backslash, and
+  /// comments in lines of their own.
   case systemd
 
   /// The difference of another program's reading, after "it".

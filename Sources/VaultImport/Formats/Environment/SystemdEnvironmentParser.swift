@@ -47,17 +47,21 @@ struct SystemdEnvironmentParser {
   private mutating func readValue(_ start: Int) throws(ImportFailure) -> [UInt8] {
     // The number of bytes without the blanks at the end, which count only between quotes or after a backslash.
     var (value, kept): ([UInt8], Int) = ([], 0)
-    while let byte = rest.first, byte == 0x20 || byte == 0x09 { _ = take() }
+    // Quotes have a meaning, and blanks have none, at the beginning and after other quotes.
+    var isBetween = true
     while let byte = take(), byte != 0x0A, byte != 0x0D {
       switch byte {
-      case UInt8(ascii: "'"), UInt8(ascii: "\""):
+      case UInt8(ascii: "'") where isBetween, UInt8(ascii: "\"") where isBetween:
         try readQuoted(byte, start, into: &value)
         kept = value.count
       case UInt8(ascii: "\\"):
+        isBetween = false
         guard let escaped = take() else { break }
-        if escaped != 0x0A { value.append(escaped) }
+        if escaped != 0x0A, escaped != 0x0D { value.append(escaped) }
         kept = value.count
+      case 0x20 where isBetween, 0x09 where isBetween: break
       default:
+        isBetween = false
         value.append(byte)
         if !byte.isBlank { kept = value.count }
       }
