@@ -77,7 +77,9 @@ import VaultTesting
     let words = ["-q", "-t", "ed25519", "-N", "secret", "-f", "\(folder)/id_protected"]
     #expect(try sandbox.run(words, program: "/usr/bin/ssh-keygen").status == 0)
     let outcome = try sandbox.must(["import", "--yes", folder])
-    #expect(outcome.contains("4 items stored: 4 of kind ssh-key") && outcome.contains("protected by its passphrase"))
+    #expect(
+      outcome.contains("4 items stored: 3 of kind ssh-key, 1 of kind note")
+        && outcome.contains("protected by its passphrase"))
     for name in ["id_openssh", "id_pem", "id_pkcs8"] {
       let made = try sandbox.must(["pubkey", "ssh/\(name)", "--format", "openssh"])
       let line = try String(contentsOfFile: "\(folder)/\(name).pub", encoding: .utf8)

@@ -3,8 +3,9 @@ internal import VaultWire
 
 /// The reader of the folder `~/.ssh` (ssh(1), "FILES"), or of private keys in it.
 ///
-/// A private key is the item `ssh/id_ed25519` of kind `ssh-key`, with which the vault's ssh-agent signs if no
-/// passphrase protects it. The file is stored as it is. All other files are listed.
+/// A private key is the item `ssh/id_ed25519` of kind `ssh-key`, with which the vault's ssh-agent signs. A key that a
+/// passphrase protects, or that the ssh-agent has no use for, is a note. Either is stored as the file has it. All other
+/// files are listed.
 enum SSHFolderReader: CredentialFile {
   static let format = SourceFormat.ssh
   static let detail = "keys of ssh"
@@ -64,16 +65,19 @@ enum SSHFolderReader: CredentialFile {
   ]
 
   private static func entry(_ file: Source.File, _ key: SSHPrivateFile, _ line: Source.File?) -> Entry {
-    var entry = Entry(.sshKey, at: path(file))
-    entry.put(file.name, .password, file.bytes)
+    let otherType = key.blob?.type.flatMap { types.contains($0) ? nil : $0 }
+    let isForAgent = !key.isProtected && otherType == nil
+    var entry = Entry(isForAgent ? .sshKey : .note, at: path(file))
+    entry.put(file.name, isForAgent ? .password : .note, file.bytes)
     if key.isProtected {
       entry.addSetting(
         "passphrase", size: 0,
-        "the key is kept as it is, protected by its passphrase, so that the vault's ssh-agent cannot use it; "
+        "the key is kept as a text, protected by its passphrase, so that the vault's ssh-agent cannot use it; "
           + "`ssh-keygen -p -N '' -f COPY` removes the passphrase from a copy")
-    }
-    if let type = key.blob?.type, !types.contains(type) {
-      entry.addSetting("type", size: type.utf8.count, "the vault's ssh-agent has no use for keys of this type")
+    } else if let otherType {
+      entry.addSetting(
+        "type", size: otherType.utf8.count,
+        "the key is kept as a text, because the vault's ssh-agent has no use for keys of this type")
     }
     if let line { put(line, of: key, &entry) }
     if let modified = file.modified, modified > 0 { entry.put("modified", .modified, String(modified)) }
