@@ -60,7 +60,7 @@ without-known-warnings := sed -u -e '/in statically linked applications requires
 # The packages that the build needs, without any upgrade, and those that the tests need beside them, with the upgrades
 # that apt wants for them.
 BUILD_DEPS := libsodium-dev libgcrypt20-dev libqrencode-dev libsqlite3-dev libsystemd-dev libpam0g-dev libtss2-dev \
-              libsecret-1-dev libexpat1-dev
+              libsecret-1-dev libexpat1-dev libyaml-dev
 DEB_DEPS   := debhelper lintian
 TEST_DEPS  := libpam0g-dev libtss2-tcti-pcap0 systemd mandoc argon2 socat fprintd libpam-fprintd polkitd dbus-daemon \
               python3-dbusmock swtpm swtpm-tools \

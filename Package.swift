@@ -86,6 +86,7 @@ let package = Package(
     .systemLibrary(name: "CTPM2"),
     .systemLibrary(name: "CQREncode"),
     .systemLibrary(name: "CExpat"),
+    .systemLibrary(name: "CYAML"),
     // The flags of glib-2.0 are used, because those of libsecret contain -pthread, about which the package manager
     // complains at every build.
     .systemLibrary(name: "CSecret", pkgConfig: "glib-2.0"),
@@ -154,7 +155,8 @@ let package = Package(
     .target(
       name: "VaultImport",
       dependencies: [
-        "VaultHelper", "VaultProcess", "VaultWire", "VaultBytes", "CGcrypt", "CExpat", "CSandbox", "CLinux",
+        "VaultHelper", "VaultProcess", "VaultWire", "VaultBytes", "CGcrypt", "CExpat", "CYAML", "CSandbox",
+        "CLinux",
       ],
       swiftSettings: strict),
     // The program that asks a person questions: the daemon itself starts no program of the user and

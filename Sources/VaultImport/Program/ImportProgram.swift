@@ -38,7 +38,7 @@ public enum ImportProgram {
     return conversation.end?.rawValue ?? 0
   }
 
-  /// Starts the libraries that open files or lock memory at their start. expat does neither.
+  /// Starts the libraries that open files or lock memory at their start. expat and libyaml do neither.
   private static func startLibraries() throws(ImportFailure) {
     guard vault_gcrypt_start() == 1 else { throw ImportFailure(.failed, "libgcrypt is older than \(GCRYPT_VERSION)") }
   }
