@@ -20,6 +20,8 @@ public struct ImportedEntry: Hashable, Sendable {
     case oneTime = "one-time"
     /// The password of a wireless network; the title is its name (SSID).
     case wifi
+    /// The code that pairs a device, which is the value of the password field.
+    case pairing
     /// A value with a name, as in a file of settings.
     case value
   }

@@ -72,7 +72,7 @@ struct EntryMapping {
   private mutating func findMain() {
     let roles: [ImportedField.Role] =
       switch entry.facts.kind {
-      case .login, .key, .sshKey, .token, .wifi: [.password]
+      case .login, .key, .sshKey, .token, .wifi, .pairing: [.password]
       case .note: [.note]
       case .oneTime: [.oneTime]
       case .document: [.document]

@@ -28,6 +28,7 @@ enum FittingKind {
       case .sshKey: return [.sshKey, .note]
       case .token: return [.apiKey, .password]
       case .wifi: return [.wifi, .password]
+      case .pairing: return [.pairingCode, .password]
       case .value: return byContent(value)
       case .login, .note, .document, .oneTime: return [.password]
       }
