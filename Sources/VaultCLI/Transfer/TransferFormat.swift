@@ -24,6 +24,15 @@ enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
   case aws
   case ssh
   case hashicorp
+  case kubeconfig
+  case kubernetes
+  case ansible = "ansible-vault"
+  case esphome
+  case homeAssistant = "home-assistant"
+  case zigbee2mqtt
+  case homebridge
+  case networkManager = "networkmanager"
+  case wpaSupplicant = "wpa-supplicant"
   case dotfiles
   case csv
   case env
@@ -34,7 +43,8 @@ enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
   var isInUse: Bool {
     switch self {
     case .netrc, .pgpass, .npmrc, .pypirc, .gitCredentials, .docker, .aws, .ssh, .dotfiles, .env, .envDocker,
-      .envSystemd:
+      .envSystemd, .kubeconfig, .kubernetes, .ansible, .esphome, .homeAssistant, .zigbee2mqtt, .homebridge,
+      .networkManager, .wpaSupplicant:
       true
     case .secretService, .kdbx, .pass, .bitwarden, .otpauthMigration, .otpauth, .hashicorp, .csv: false
     }

@@ -17,6 +17,15 @@ public enum SourceFormat: String, CaseIterable, Sendable {
   case aws
   case ssh
   case hashicorp
+  case kubeconfig
+  case kubernetes
+  case ansible = "ansible-vault"
+  case esphome
+  case homeAssistant = "home-assistant"
+  case zigbee2mqtt
+  case homebridge
+  case networkManager = "networkmanager"
+  case wpaSupplicant = "wpa-supplicant"
   case dotfiles
   case csv
   case env
@@ -40,6 +49,15 @@ public enum SourceFormat: String, CaseIterable, Sendable {
     case .aws: AWSReader.self
     case .ssh: SSHFolderReader.self
     case .hashicorp: HashiCorpReader.self
+    case .kubeconfig: KubeconfigReader.self
+    case .kubernetes: KubernetesReader.self
+    case .ansible: AnsibleReader.self
+    case .esphome: ESPHomeReader.self
+    case .homeAssistant: HomeAssistantReader.self
+    case .zigbee2mqtt: Zigbee2MQTTReader.self
+    case .homebridge: HomebridgeReader.self
+    case .networkManager: NetworkManagerReader.self
+    case .wpaSupplicant: WPASupplicantReader.self
     case .dotfiles: DotfilesReader.self
     case .csv: CSVReader.self
     case .env: EnvironmentReader.self
