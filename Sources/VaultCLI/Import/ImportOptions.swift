@@ -32,6 +32,12 @@ struct ImportOptions: ParsableArguments {
     completion: .file())
   var report: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Write the source, with expressions for inject in place of its values, to this new file.", valueName: "file"),
+    completion: .file())
+  var template: String?
+
   @Option(help: ArgumentHelp("The key file of the database.", valueName: "file"), completion: .file())
   var keyFile: String?
 
@@ -42,6 +48,7 @@ struct ImportOptions: ParsableArguments {
 
   func validate() throws {
     if update && keepBoth { throw ValidationError("--update and --keep-both exclude each other; give one of them") }
+    if let report, report == template { throw ValidationError("--report and --template name the same file") }
     _ = try folder()
     do throws(QueryError) { _ = try query() } catch { throw ValidationError("--only: \(error.reason)") }
   }
@@ -51,6 +58,7 @@ struct ImportOptions: ParsableArguments {
     let all = [
       ("--into", into != nil), ("--only", !only.isEmpty), ("--update", update), ("--keep-both", keepBoth),
       ("--with-trash", withTrash), ("--allow-granted", allowGranted), ("--report", report != nil),
+      ("--template", template != nil),
       ("--key-file", keyFile != nil), ("--password-stdin", secrets.passwordStdin),
     ]
     return all.filter(\.1).map(\.0)

@@ -15,6 +15,8 @@ struct ImportSummary {
   private var run: String?
   private var stored = 0
   private var openTo: [Wire.Access] = []
+  /// The items that the vault did not take.
+  private(set) var refused: Set<ObjectIdentifier> = []
   /// The new names that grants open.
   let opened: OpenedNames
 
@@ -30,6 +32,7 @@ struct ImportSummary {
   mutating func didStore(_ storing: ImportStoring, run: String) {
     (self.run, stored, openTo) = (run, storing.count, storing.openTo)
     account = ImportAccount(plan, refused: storing.refused)
+    refused = Set(storing.refused.keys)
   }
 
   /// True if the vault refused something that the plan had.

@@ -12,9 +12,14 @@ final class ImportProgram {
   private let socket: Int32
   private let pid: pid_t
   private var reader = FrameReader(limit: ImportReply.frameLimit)
+  /// The text that keeps the source's only file; nil if nobody needs it.
+  private let kept: SourceText?
 
   /// Starts the program with a socket as its standard input and nothing else: no environment and no other file.
-  init() throws(Failure) {
+  ///
+  /// - Parameter kept: a text that keeps a copy of the source's only file.
+  init(keeping kept: SourceText? = nil) throws(Failure) {
+    self.kept = kept
     let path = try Helper.path(of: Self.name)
     var low: [Int32] = [-1, -1]
     guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &low) == 0 else {
@@ -44,10 +49,14 @@ final class ImportProgram {
   // MARK: Frames
 
   /// Sends a call without bytes.
-  func send(_ call: ImportCall) throws(Failure) { try send(frame: call.frame()) }
+  func send(_ call: ImportCall) throws(Failure) {
+    if let kept, case .file(_, let count, _) = call { try kept.begin(count) }
+    try send(frame: call.frame())
+  }
 
   /// Sends a part of a file, or a secret.
   func send(_ call: ImportCall, _ bytes: borrowing SecretBuffer) throws(Failure) {
+    if let kept, case .part = call { kept.add(bytes) }
     try send(frame: bytes.withBytes { call.frame(value: $0) })
   }
 

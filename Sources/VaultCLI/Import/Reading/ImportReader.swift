@@ -29,9 +29,13 @@ struct ImportReader {
 
   /// Reads a source.
   ///
-  /// - Parameter format: the format that a person names; nil if the program is to recognize it.
-  static func read(_ source: ImportSource, as format: String?, _ answers: ImportAnswers) throws(Failure) -> Content {
-    let program = try ImportProgram()
+  /// - Parameters:
+  ///   - format: the format that a person names; nil if the program is to recognize it.
+  ///   - kept: a text that keeps a copy of the source's only file.
+  static func read(
+    _ source: ImportSource, as format: String?, _ answers: ImportAnswers, keeping kept: SourceText? = nil
+  ) throws(Failure) -> Content {
+    let program = try ImportProgram(keeping: kept)
     let advice = Self.advice(for: source, isNamed: format != nil)
     let format = format ?? (source.kind == .passStore ? "pass" : nil)
     try program.send(.begin(format: format))
