@@ -21,8 +21,8 @@ public struct Entry: Sendable {
     if !id.isEmpty { add("id", .identifier, id) }
   }
 
-  /// Makes an entry for what is no entry of the source, such as the settings of a file. Its name is not from the source,
-  /// and so no field of it.
+  /// Makes an entry for what is no entry of the source, such as the settings of a file. Its name is not from the
+  /// source, and so no field of it.
   public init(of folder: [String], named title: String) {
     self.init(.login, title: "")
     (self.folder, self.title) = (folder, title)

@@ -99,7 +99,8 @@ struct YAMLDocuments {
     open[last].size.levels = max(open[last].size.levels, node.size.levels + 1)
   }
 
-  /// Makes the value of a container. Its place ends with its last value, because a block ends where the next text begins.
+  /// Makes the value of a container. Its place ends with its last value, because a block ends where the next text
+  /// begins.
   private func close(_ container: Container, _ end: YAMLEvent) throws(ImportFailure) -> YAMLNode {
     let isFlow = end.place.upperBound > end.place.lowerBound
     let last = isFlow ? end.place.upperBound : container.elements.last?.place.upperBound

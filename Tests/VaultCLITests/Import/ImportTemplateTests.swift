@@ -77,7 +77,8 @@ import VaultWire
     #expect(template.respelled == [2, 4])
     #expect(
       template.note
-        == "the template has 3 expressions; 2 values will be spelled in another way than in the file, the first in line 2"
+        == "the template has 3 expressions; 2 values will be spelled in another way than in the file, "
+        + "the first in line 2"
     )
   }
 

@@ -125,7 +125,7 @@ extension ImportTemplate {
   /// The account of the template in words.
   var note: String {
     var text = "the template has \(Counted.text(values, "expression"))"
-    if clear > 0 { text += "; \(Counted.text(clear, "value")) of no item stayed in it, in the clear" }
+    if clear > 0 { text += "; \(Counted.text(clear, "value")) stayed in it in the clear" }
     if let first = respelled.first {
       text +=
         "; \(Counted.text(respelled.count, "value")) will be spelled in another way than in the file, "

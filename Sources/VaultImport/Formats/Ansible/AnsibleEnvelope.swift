@@ -2,8 +2,8 @@ internal import VaultBytes
 internal import VaultWire
 
 /// A text that ansible-vault(1) has encrypted, of format 1.1 or 1.2 with AES256
-/// (https://docs.ansible.com/ansible/latest/vault_guide/vault_using_encrypted_content.html, lib/ansible/parsing/vault in
-/// ansible/ansible).
+/// (https://docs.ansible.com/ansible/latest/vault_guide/vault_using_encrypted_content.html, lib/ansible/parsing/vault
+/// in ansible/ansible).
 struct AnsibleEnvelope {
   private static let mark: StaticString = "$ANSIBLE_VAULT;"
   /// The rounds of PBKDF2, which are the same for all vaults.

@@ -11,8 +11,8 @@ struct AnsibleFile {
     entry = Entry(.login, id: file.path, folder: ["ansible"] + file.folders, title: Self.title(file.name))
   }
 
-  /// Makes the entry of a file that was encrypted as a whole. If it consists of names with values, as a file of variables
-  /// does, each value is a secret; any other file stays whole.
+  /// Makes the entry of a file that was encrypted as a whole. If it consists of names with values, as a file of
+  /// variables does, each value is a secret; any other file stays whole.
   init(_ file: Source.File, decrypted content: [UInt8]) {
     self.init(file)
     if let root = try? YAMLDocuments.only(content), root.isMapping, !root.members.isEmpty {

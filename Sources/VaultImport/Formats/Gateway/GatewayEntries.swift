@@ -1,8 +1,8 @@
 internal import VaultBytes
 internal import VaultWire
 
-/// The entries of a settings file of a gateway's program: one for each value that becomes an item, with its place in the
-/// file, and one for all other settings.
+/// The entries of a settings file of a gateway's program: one for each value that becomes an item, with its place in
+/// the file, and one for all other settings.
 struct GatewayEntries {
   /// The folder of the items.
   let root: String

@@ -1,7 +1,8 @@
 public import VaultWire
 
-/// The reader of kubeconfig files (kubectl's Config, v1: https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/),
-/// one by itself or a folder of them with the keys and certificates beside them.
+/// The reader of kubeconfig files (kubectl's Config, v1:
+/// https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/), one by itself or a folder of them with the keys
+/// and certificates beside them.
 ///
 /// A user becomes an item of the folder `kubectl`, in which `vault helper kubectl` finds it.
 public enum KubeconfigReader: SourceReader {

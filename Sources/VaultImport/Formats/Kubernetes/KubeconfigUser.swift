@@ -3,8 +3,8 @@ internal import VaultWire
 
 /// One user of a kubeconfig.
 ///
-/// The value of the item is what the helper for kubectl gives out: a token, or else a client's key with its certificate,
-/// or else a password. Further secrets lie beside it.
+/// The value of the item is what the helper for kubectl gives out: a token, or else a client's key with its
+/// certificate, or else a password. Further secrets lie beside it.
 struct KubeconfigUser {
   var entry: Entry
   private(set) var used: Set<String> = []

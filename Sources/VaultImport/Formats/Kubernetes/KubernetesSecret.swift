@@ -1,8 +1,8 @@
 internal import VaultBytes
 internal import VaultWire
 
-/// One Secret of Kubernetes (core/v1). Its keys are items beside each other, in the folder of its namespace and its name.
-/// The password of a `kubernetes.io/basic-auth` is an item with its user, and so is each registry of a
+/// One Secret of Kubernetes (core/v1). Its keys are items beside each other, in the folder of its namespace and its
+/// name. The password of a `kubernetes.io/basic-auth` is an item with its user, and so is each registry of a
 /// `kubernetes.io/dockerconfigjson`.
 struct KubernetesSecret {
   private(set) var entries: [Entry] = []

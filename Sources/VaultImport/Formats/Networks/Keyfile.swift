@@ -83,7 +83,8 @@ struct Keyfile {
     return value
   }
 
-  /// The bytes of a list of numbers, as NetworkManager writes bytes that are no text: `72;105;`; nil for any other text.
+  /// The bytes of a list of numbers, as NetworkManager writes bytes that are no text: `72;105;`; nil for any other
+  /// text.
   static func listedBytes(_ value: [UInt8]) -> [UInt8]? {
     guard value.last == UInt8(ascii: ";") else { return nil }
     var bytes: [UInt8] = []

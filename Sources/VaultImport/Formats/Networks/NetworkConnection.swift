@@ -3,8 +3,8 @@ internal import VaultWire
 
 /// One connection of NetworkManager: a wireless network, a tunnel of WireGuard, a VPN, or another kind of network.
 struct NetworkConnection {
-  /// The groups and keys whose values are secrets (nm-settings-nmcli(5)), in the order in which one becomes the item's own
-  /// value. All keys of `vpn-secrets` and the keys of WireGuard's peers are secrets, too.
+  /// The groups and keys whose values are secrets (nm-settings-nmcli(5)), in the order in which one becomes the
+  /// item's own value. All keys of `vpn-secrets` and the keys of WireGuard's peers are secrets, too.
   private static let secrets: [(group: String, keys: [String])] = [
     ("wifi-security", ["psk", "wep-key0", "wep-key1", "wep-key2", "wep-key3", "leap-password"]),
     (
