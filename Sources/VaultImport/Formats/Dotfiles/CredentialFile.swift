@@ -50,9 +50,6 @@ extension Source.File {
   /// The most bytes of a file of credentials that is read into memory in parts.
   static let longestText = 4 << 20
 
-  /// The names of the folders that contain the file.
-  var folders: [String] { path.split(separator: "/").dropLast().map(String.init) }
-
   /// True if the file has one of the names.
   func isNamed(_ names: String...) -> Bool { names.contains(name) }
 
