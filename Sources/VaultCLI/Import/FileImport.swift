@@ -35,7 +35,7 @@ struct FileImport {
     try session.needAllNames()
     let answers = ImportAnswers(fromInput: imports.secrets.passwordStdin, keyFile: imports.keyFile)
     let text = imports.template == nil ? nil : SourceText()
-    let content = try ImportReader.read(source, as: from, answers, keeping: text)
+    let content = try ImportReader.read(source, as: from, kdfMemory: imports.kdfMemory, answers, keeping: text)
     if text != nil { try ImportTemplate.check(content) }
     let values = ReadBack(session)
     let plan = try plan(content, source, session, values)

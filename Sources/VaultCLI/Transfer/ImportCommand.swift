@@ -38,7 +38,7 @@ struct ImportCommand: ParsableCommand {
   var source: String?
 
   @Option(help: ArgumentHelp("The source's format, which is recognized otherwise.", valueName: "format"))
-  var from: ImportFormat?
+  var from: ImportOrigin?
 
   @OptionGroup var imports: ImportOptions
   @OptionGroup var options: TransferOptions

@@ -6,8 +6,8 @@ enum TransferFormat: String, ExpressibleByArgument, CaseIterable {
   case secretService = "secret-service"
 }
 
-/// The formats that `vault import` reads. The program `vault-import` knows all of them but the first.
-enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
+/// The origins that `vault import` reads: another keyring, and files in each format that `vault-import` knows.
+enum ImportOrigin: String, ExpressibleByArgument, CaseIterable {
   /// Another keyring on the session bus.
   case secretService = "secret-service"
   case kdbx

@@ -17,8 +17,10 @@ final class ImportProgram {
 
   /// Starts the program with a socket as its standard input and nothing else: no environment and no other file.
   ///
-  /// - Parameter kept: a text that keeps a copy of the source's only file.
-  init(keeping kept: SourceText? = nil) throws(Failure) {
+  /// - Parameters:
+  ///   - kdfMemory: The most bytes of memory for the derivation of a key; nil for the usual limit.
+  ///   - kept: a text that keeps a copy of the source's only file.
+  init(kdfMemory: Int?, keeping kept: SourceText? = nil) throws(Failure) {
     self.kept = kept
     let path = try Helper.path(of: Self.name)
     var low: [Int32] = [-1, -1]
@@ -28,8 +30,9 @@ final class ImportProgram {
     // The numbers must not collide with the program's own descriptors.
     let ends = low.map { fcntl($0, F_DUPFD_CLOEXEC, 3) }
     for descriptor in low { close(descriptor) }
+    let arguments = kdfMemory.map { ["\(ImportCall.kdfMemoryArgument)\($0)"] } ?? []
     let started = try? StartedProgram(
-      [path], environment: [], descriptors: [.ours(ends[1]), .null, .null], hasOwnSession: false)
+      [path] + arguments, environment: [], descriptors: [.ours(ends[1]), .null, .null], hasOwnSession: false)
     close(ends[1])
     guard let started, ends[0] >= 0 else {
       close(ends[0])

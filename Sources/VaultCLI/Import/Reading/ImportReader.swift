@@ -31,11 +31,13 @@ struct ImportReader {
   ///
   /// - Parameters:
   ///   - format: the format that a person names; nil if the program is to recognize it.
+  ///   - kdfMemory: the most bytes of memory for the derivation of a key; nil for the usual limit.
   ///   - kept: a text that keeps a copy of the source's only file.
   static func read(
-    _ source: ImportSource, as format: String?, _ answers: ImportAnswers, keeping kept: SourceText? = nil
+    _ source: ImportSource, as format: String?, kdfMemory: Int?, _ answers: ImportAnswers,
+    keeping kept: SourceText? = nil
   ) throws(Failure) -> Content {
-    let program = try ImportProgram(keeping: kept)
+    let program = try ImportProgram(kdfMemory: kdfMemory, keeping: kept)
     let advice = Self.advice(for: source, isNamed: format != nil)
     let format = format ?? (source.kind == .passStore ? "pass" : nil)
     try program.send(.begin(format: format))

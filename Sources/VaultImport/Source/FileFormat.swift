@@ -1,8 +1,8 @@
-/// The formats that the program reads. The raw value is the name that `--from` takes.
+/// The formats of files that the program reads. The raw value is the name that `--from` takes.
 ///
 /// The order is the order in which unnamed files are tried: a format that is easily told from others comes before one
 /// that takes nearly anything.
-public enum SourceFormat: String, CaseIterable, Sendable {
+public enum FileFormat: String, CaseIterable, Sendable {
   case kdbx
   case pass
   case bitwarden
@@ -67,5 +67,5 @@ public enum SourceFormat: String, CaseIterable, Sendable {
   }
 
   /// The first format that recognizes the files.
-  static func guess(_ source: Source) -> SourceFormat? { allCases.first { $0.reader.recognizes(source) } }
+  static func guess(_ source: Source) -> FileFormat? { allCases.first { $0.reader.recognizes(source) } }
 }
