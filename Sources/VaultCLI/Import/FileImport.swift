@@ -135,7 +135,9 @@ struct FileImport {
       try Output.lines(outcome.lines)
     }
     guard !options.dryRun else { return }
-    if Keyboard.isAttended, !globals.json { for note in outcome.notes { Output.note(note) } }
+    if !globals.json {
+      for note in Keyboard.isAttended ? outcome.notes : outcome.remains.map({ [$0] }) ?? [] { Output.note(note) }
+    }
     if let failure = outcome.failure(isChosen: imports.update || imports.keepBoth) { throw failure }
   }
 }

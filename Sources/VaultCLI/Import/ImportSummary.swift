@@ -138,8 +138,8 @@ struct ImportSummary {
   }
 
   /// Names the plaintext that remains and how to remove it; nil if the source is encrypted or remains nowhere.
-  private var remains: String? {
-    guard !content.isEncrypted, source.path != "-", run != nil || plan.steps.isEmpty else { return nil }
+  var remains: String? {
+    guard isPlaintextLeft else { return nil }
     if ImportFormat(rawValue: content.format.name)?.isInUse == true {
       return "\(Printable.quoted(source.path)) still holds the secrets in the clear; remove them there once the "
         + "programs that read it get them from the vault"
@@ -151,7 +151,22 @@ struct ImportSummary {
     case .folder: command = "rm -r \(word)"
     case .passStore, .pipe: return nil
     }
-    return "\(Printable.quoted(source.path)) still holds all of it in the clear; `\(command)` removes it"
+    let missing = isPartial ? ", also what was left out here" : ""
+    return "\(Printable.quoted(source.path)) still holds all of it in the clear\(missing); `\(command)` removes it"
+  }
+
+  /// True if the vault does not have everything that the source has.
+  private var isPartial: Bool {
+    !content.sent.undecrypted.isEmpty || account.groups.contains { [.clash, .leftOut, .refused].contains($0.group) }
+  }
+
+  /// True if the source still holds everything in the clear.
+  private var isPlaintextLeft: Bool {
+    guard !content.isEncrypted, source.path != "-", run != nil || plan.steps.isEmpty else { return false }
+    switch source.kind {
+    case .file, .folder: return true
+    case .passStore, .pipe: return false
+    }
   }
 
   private static func word(_ path: String) -> String {
@@ -193,6 +208,7 @@ struct ImportSummary {
       object.add("replaces", step.present?.version)
     }
     object.add("granted", opened.names)
+    if isPlaintextLeft, !isTrial { object.add("plaintext", source.path) }
     object.add("not_decrypted", content.sent.undecrypted.map(\.path))
     account.write(&object)
   }

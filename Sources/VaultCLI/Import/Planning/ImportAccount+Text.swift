@@ -17,30 +17,41 @@ extension ImportAccount {
     let totals = totals
     var lines = ["\(Counted.text(totals.entries, "entry")) with \(Counted.text(totals.fields, "field"))"]
     for (group, count) in groups { lines.append("  \(count) \(group.text)") }
-    return lines + refusals
+    return lines + valueless + refusals
+  }
+
+  /// The entries without a value of their own, in one line.
+  private var valueless: [String] {
+    let entries = parts.filter(\.isValueless).map(\.name)
+    guard !entries.isEmpty else { return [] }
+    let (have, notes) = entries.count == 1 ? ("has", "a note") : ("have", "notes")
+    return ["\(names(entries)) \(have) no password or other value: \(notes) of the other fields"]
+  }
+
+  private func names(_ entries: [String]) -> String {
+    let shown = entries.prefix(Self.shown).map { Printable.quoted($0) }.joined(separator: ", ")
+    return entries.count > Self.shown ? "\(shown) and \(entries.count - Self.shown) more" : shown
   }
 
   /// The refused fields, one line for the same field and reason.
   private var refusals: [String] {
     var order: [Refusal] = []
-    var names: [Refusal: [String]] = [:]
+    var owners: [Refusal: [String]] = [:]
     var counts: [Refusal: Int] = [:]
     for part in parts {
       for line in part.lines {
         guard case .refused(let reason) = line.outcome else { continue }
         let refusal = Refusal(field: line.field.name, reason: reason)
-        if names[refusal] == nil { order.append(refusal) }
-        if names[refusal]?.last != part.name { names[refusal, default: []].append(part.name) }
+        if owners[refusal] == nil { order.append(refusal) }
+        if owners[refusal]?.last != part.name { owners[refusal, default: []].append(part.name) }
         counts[refusal, default: 0] += 1
       }
     }
     return order.map { refusal in
-      let entries = names[refusal] ?? []
-      let shown = entries.prefix(Self.shown).map { Printable.quoted($0) }.joined(separator: ", ")
-      let rest = entries.count > Self.shown ? " and \(entries.count - Self.shown) more" : ""
+      let entries = owners[refusal] ?? []
       let count = counts[refusal] ?? 0
       let times = count > entries.count ? "\(count) times " : ""
-      return "refused: \(times)\(Printable.quoted(refusal.field)) of \(shown)\(rest): "
+      return "refused: \(times)\(Printable.quoted(refusal.field)) of \(names(entries)): "
         + Printable.text(refusal.reason)
     }
   }
@@ -49,7 +60,8 @@ extension ImportAccount {
   var report: String {
     var text = ""
     for part in parts {
-      text += "\(Printable.whole(part.name)) (\(part.entry.kind.rawValue))\n"
+      let kind = part.entry.kind.rawValue + (part.isValueless ? " without a value" : "")
+      text += "\(Printable.whole(part.name)) (\(kind))\n"
       for line in part.lines {
         text += "  \(Printable.whole(line.field.name)), \(Counted.size(line.field.size)): \(line.text)\n"
       }
@@ -65,6 +77,7 @@ extension ImportAccount {
     object.add("account", parts) { object, part in
       object.add("name", part.name)
       object.add("kind", part.entry.kind.rawValue)
+      if part.isValueless { object.add("without_value", true) }
       object.add("fields", part.lines) { object, line in
         object.add("field", line.field.name)
         object.add("role", line.field.role.rawValue)

@@ -31,6 +31,8 @@ struct ImportAccount {
   struct Part {
     let entry: ImportedEntry
     let name: String
+    /// True if the entry has no value of its own, so that its item is a note of its texts.
+    let isValueless: Bool
     let lines: [Line]
   }
 
@@ -45,7 +47,9 @@ struct ImportAccount {
       let lines = zip(entry.source.fields, entry.places).map { field, place in
         Self.line(field.facts, place, planned, refused)
       }
-      return Part(entry: entry.source.facts, name: entry.name.text, lines: lines)
+      return Part(
+        entry: entry.source.facts, name: entry.name.text, isValueless: entry.isValueless && planned.leftOut == nil,
+        lines: lines)
     }
   }
 
