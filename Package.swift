@@ -150,12 +150,12 @@ let package = Package(
     .target(
       name: "VaultQR", dependencies: ["VaultProcess", "VaultWire", "VaultBytes", "CQREncode", "CLinux"],
       swiftSettings: strict),
-    // The readers of other programs' files, which run in a sandbox. `vault` trusts nothing that they say, so it shares
-    // the frames with them alone.
+    // The readers of other programs' files, which run in a sandbox. `vault` trusts nothing that they say.
     .target(
       name: "VaultImport",
       dependencies: [
-        "VaultHelper", "VaultProcess", "VaultWire", "VaultBytes", "CGcrypt", "CExpat", "CYAML", "CSandbox",
+        "VaultHelper", "VaultProcess", "VaultWire", "VaultModel", "VaultBytes", "CGcrypt", "CExpat", "CYAML",
+        "CSandbox",
         "CLinux",
       ],
       swiftSettings: strict),
@@ -298,7 +298,7 @@ let package = Package(
     .testTarget(
       name: "VaultImportTests",
       dependencies: [
-        "VaultImport", "VaultWire", "VaultBytes", "vault-import", "sandbox-proof", "VaultTesting",
+        "VaultImport", "VaultWire", "VaultModel", "VaultBytes", "vault-import", "sandbox-proof", "VaultTesting",
       ],
       resources: [.copy("Files")], swiftSettings: strict),
     .testTarget(

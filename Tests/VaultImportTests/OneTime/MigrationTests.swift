@@ -56,7 +56,7 @@ import VaultWire
         "one-time OnlyIssuer",
         "  otpauth [one-time] otpauth://totp/OnlyIssuer?secret=PF4XS6LZPF4XS6LZ&issuer=OnlyIssuer",
         "  field 9 [setting] 7", "one-time Steam (steamer)",
-        "  otpauth [one-time] otpauth://totp/Steam:steamer?secret=PJ5HU6T2&issuer=Steam", "one-time nothing",
+        "  otpauth [one-time] otpauth://totp/Steam%20steamer?secret=PJ5HU6T2", "one-time nothing",
         "  secret [one-time] the export holds no secret for it", "one-time strange",
         "  secret [one-time] its codes are made by the unknown algorithm 9",
       ])

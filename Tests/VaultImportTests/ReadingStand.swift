@@ -7,14 +7,33 @@ import VaultWire
 struct ReadEntries: EntrySink {
   var format: ImportedFormat?
   var entries: [Entry] = []
+  /// For each question for a secret, whether it was asked again.
+  private(set) var questions: [Bool] = []
 
   mutating func begin(_ format: ImportedFormat) throws(ImportFailure) { self.format = format }
   mutating func add(_ entry: Entry) throws(ImportFailure) { entries.append(entry) }
 
-  /// Reads files that need no secret.
-  init(_ reader: any SourceReader.Type, _ files: [Source.File]) throws(ImportFailure) {
-    try reader.read(Source(files) { (_) throws(ImportFailure) in nil }, into: &self)
+  /// Reads files; `answer` gives the secrets that they need.
+  init(
+    _ reader: any SourceReader.Type, _ files: [Source.File], answer: (ImportQuestion) -> [UInt8]? = { _ in nil }
+  ) throws(ImportFailure) {
+    let asked = Asked()
+    try withoutActuallyEscaping(answer) { answer throws(ImportFailure) in
+      let source = Source(files) { question throws(ImportFailure) in
+        asked.again.append(question.isAgain)
+        return answer(question)
+      }
+      try reader.read(source, into: &self)
+    }
+    questions = asked.again
   }
+
+  private final class Asked {
+    var again: [Bool] = []
+  }
+
+  /// The first entry with a title; nil if there is none.
+  func entry(_ title: String) -> Entry? { entries.first { $0.title == title } }
 
   /// Reads one file.
   init(_ reader: any SourceReader.Type, _ text: String, name: String = "a") throws(ImportFailure) {

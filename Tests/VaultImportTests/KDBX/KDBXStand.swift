@@ -4,23 +4,15 @@ import VaultWire
 
 @testable import VaultImport
 
-/// The format and the entries that the reader found.
-struct KDBXFound: EntrySink {
-  var format: ImportedFormat?
-  var entries: [Entry] = []
-
-  mutating func begin(_ format: ImportedFormat) throws(ImportFailure) { self.format = format }
-  mutating func add(_ entry: Entry) throws(ImportFailure) { entries.append(entry) }
-
+extension ReadEntries {
   /// Reads a database with one password, which is also the answer to each further question.
-  init(_ bytes: [UInt8], password: String? = "pw", keyFile: [UInt8]? = nil) throws(ImportFailure) {
-    let source = Source([Source.File("some.kdbx", bytes)]) { question throws(ImportFailure) in
+  init(database bytes: [UInt8], password: String? = "pw", keyFile: [UInt8]? = nil) throws(ImportFailure) {
+    try self.init(KDBXReader.self, [Source.File("some.kdbx", bytes)]) { question in
       switch question.kind {
       case .password: question.isAgain ? nil : password.map { Array($0.utf8) }
       case .keyFile: keyFile
       }
     }
-    try KDBXReader.read(source, into: &self)
   }
 
   /// Reads a document in an unprotected database.
@@ -28,15 +20,15 @@ struct KDBXFound: EntrySink {
     document body: String, meta: String = "", binaries: [[UInt8]] = [], isCompressed: Bool = false
   ) throws(ImportFailure) {
     let document = SealedDatabase.document(body, meta: meta)
-    try self.init(SealedDatabase.bytes(document, binaries: binaries, isCompressed: isCompressed))
+    try self.init(database: SealedDatabase.bytes(document, binaries: binaries, isCompressed: isCompressed))
   }
+}
 
-  func entry(_ title: String) -> Entry? { entries.first { $0.title == title } }
-
+enum KDBXStand {
   /// The reason for which the bytes cannot be read; nil if they can.
   static func failure(_ bytes: [UInt8], password: String? = "pw") -> ImportFailure? {
     do throws(ImportFailure) {
-      _ = try KDBXFound(bytes, password: password)
+      _ = try ReadEntries(database: bytes, password: password)
       return nil
     } catch { return error }
   }
