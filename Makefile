@@ -75,7 +75,7 @@ TEST_DEPS  := libpam0g-dev libtss2-tcti-pcap0 systemd mandoc argon2 socat fprint
 # are skipped.
 TEST_PYTHON := docker pip uv pyjwt cryptography
 BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi python3-secretstorage \
-              util-linux sqlite3 pass gnupg keepassxc git strace pkg-config openssh-client
+              util-linux sqlite3 pass gnupg keepassxc git strace pkg-config openssh-client openssl
 
 # The rest of what it runs is unpacked below .build/interop, and not installed.
 INTEROP_DEPS := dbus-daemon systemd python3 python3-dbus python3-gi python3-cryptography python3-pip gir1.2-secret-1 \
