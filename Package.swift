@@ -155,8 +155,7 @@ let package = Package(
       name: "VaultImport",
       dependencies: [
         "VaultHelper", "VaultProcess", "VaultWire", "VaultModel", "VaultBytes", "CGcrypt", "CExpat", "CYAML",
-        "CSandbox",
-        "CLinux",
+        "CSandbox", "CLinux",
       ],
       swiftSettings: strict),
     // The program that asks a person questions: the daemon itself starts no program of the user and

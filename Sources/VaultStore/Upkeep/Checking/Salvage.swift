@@ -202,12 +202,8 @@ public final class Salvage {
         if walk.early > mostEarly, walk.anchorProblem == nil, walk.whole.row >= walk.joined.row {
           wholeAudit?.end = walk.joined
           losesAudit = true
-          let last = walk.joined.entries
-          result.lose(
-            Finding(
-              .damaged,
-              "the entries after \(last) of the audit log are left out: more were written before an unlock than have room"
-            ))
+          let part = "the entries after \(walk.joined.entries) of the audit log are left out"
+          result.lose(Finding(.damaged, "\(part): more were written before an unlock than have room"))
         }
         audit = nil
         count(&counts)
