@@ -45,8 +45,8 @@ extension Audit {
     }
   }
 
-  /// The most bytes that a daemon writes before an unlock. An entry, and what each start of the daemon itself writes, may
-  /// go beyond the limit of ``Writing/mayTake(_:for:_:_:)``.
+  /// The most bytes that a daemon writes before an unlock. An entry, and what each start of the daemon itself writes,
+  /// may go beyond the limit of ``Writing/mayTake(_:for:_:_:)``.
   var mostEarly: Int64 { settings.size / 8 + max(settings.size / 64, 128 << 10) }
 
   /// Removes entries from before the unlock, the oldest first, if there are more than ``mostEarly``, for which
