@@ -49,6 +49,14 @@ import VaultWire
     #expect(text == "a=b" || text.isEmpty || refusal(WPASupplicantReader.self, text) != nil)
   }
 
+  @Test("of more lines or bytes than settings have are an error") func large() {
+    let lines = String(repeating: "a=b\n", count: (1 << 16) + 1)
+    #expect(refusal(WPASupplicantReader.self, lines) == "there are more than 65536 lines")
+    let text = String(repeating: "#", count: (4 << 20) + 1)
+    #expect(refusal(WPASupplicantReader.self, text) == "a file of settings has more than 4 MiB")
+    #expect(refusal(NetworkManagerReader.self, text) == "a file of settings has more than 4 MiB")
+  }
+
   @Test("any cut or flipped bit is read or refused") func damage() {
     attack(
       WPASupplicantReader.self,

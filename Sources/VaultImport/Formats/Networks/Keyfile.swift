@@ -14,8 +14,8 @@ struct Keyfile {
     var text: String { String(decoding: value, as: UTF8.self) }
   }
 
-  /// The most lines with a value.
-  private static let most = 1 << 16
+  /// The most lines with a value, and the most bytes of a file.
+  static let most = (lines: 1 << 16, bytes: 4 << 20)
 
   private(set) var lines: [Line] = []
 
@@ -23,6 +23,7 @@ struct Keyfile {
   ///
   /// - Throws: ``ImportFailure`` for a line that is neither a group nor a pair.
   init(_ bytes: [UInt8]) throws(ImportFailure) {
+    try Self.check(bytes)
     var group: String?
     for (number, whole) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
       let line = Self.trimmed(whole)
@@ -31,7 +32,7 @@ struct Keyfile {
         group = String(decoding: line.dropFirst().dropLast(), as: UTF8.self)
         continue
       }
-      guard let group, let sign = line.firstIndex(of: UInt8(ascii: "=")), lines.count < Self.most else {
+      guard let group, let sign = line.firstIndex(of: UInt8(ascii: "=")), lines.count < Self.most.lines else {
         throw ImportFailure(.damaged, "line \(number + 1) is neither a group nor a key with a value")
       }
       let key = String(decoding: Self.trimmed(line[..<sign]), as: UTF8.self)
@@ -52,6 +53,13 @@ struct Keyfile {
   func text(_ key: String, in groups: String...) -> String? {
     for group in groups { if let line = lines.last(where: { $0.group == group && $0.key == key }) { return line.text } }
     return nil
+  }
+
+  /// Throws for a file that is too large to be one of settings.
+  static func check(_ bytes: [UInt8]) throws(ImportFailure) {
+    guard bytes.count <= most.bytes else {
+      throw ImportFailure(.tooLarge, "a file of settings has more than \(most.bytes >> 20) MiB")
+    }
   }
 
   /// The text without blanks around it.

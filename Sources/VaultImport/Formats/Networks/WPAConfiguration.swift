@@ -18,12 +18,11 @@ struct WPAConfiguration {
     var text: [UInt8] = []
   }
 
-  private static let most = 1 << 16
-
   private(set) var globals: [Pair] = []
   private(set) var blocks: [Block] = []
 
   init(_ bytes: [UInt8]) throws(ImportFailure) {
+    try Keyfile.check(bytes)
     var (open, count): (Block?, Int) = (nil, 0)
     for (number, whole) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
       let line = Self.content(whole)
@@ -32,17 +31,18 @@ struct WPAConfiguration {
         continue
       }
       count += 1
-      guard count <= Self.most else { throw ImportFailure(.tooLarge, "there are more than \(Self.most) lines") }
-      if var block = open {
+      guard count <= Keyfile.most.lines else {
+        throw ImportFailure(.tooLarge, "there are more than \(Keyfile.most.lines) lines")
+      }
+      if let name = open?.name {
         if line.elementsEqual("}".utf8) {
-          blocks.append(block)
+          if let block = open { blocks.append(block) }
           open = nil
-        } else if block.name.hasPrefix("blob-") {
-          block.text += line
-          open = block
+        } else if name.hasPrefix("blob-") {
+          open?.text += line
         } else {
-          block.pairs.append(try Self.pair(line, number + 1))
-          open = block
+          let pair = try Self.pair(line, number + 1)
+          open?.pairs.append(pair)
         }
       } else if line.last == UInt8(ascii: "{"), let sign = line.firstIndex(of: UInt8(ascii: "=")) {
         open = Block(name: String(decoding: Keyfile.trimmed(line[..<sign]), as: UTF8.self), line: number + 1)
