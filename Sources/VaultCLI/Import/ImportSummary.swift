@@ -140,7 +140,7 @@ struct ImportSummary {
   /// Names the plaintext that remains and how to remove it; nil if the source is encrypted or remains nowhere.
   var remains: String? {
     guard isPlaintextLeft else { return nil }
-    if ImportFormat(rawValue: content.format.name)?.isInUse == true {
+    if ImportOrigin(rawValue: content.format.name)?.isInUse == true {
       return "\(Printable.quoted(source.path)) still holds the secrets in the clear; remove them there once the "
         + "programs that read it get them from the vault"
     }

@@ -25,8 +25,8 @@ import VaultWire
   }
 
   @Test("a folder is recognized by one name, and a folder of one format is that format") func recognized() {
-    func guess(_ files: [Source.File]) -> SourceFormat? {
-      SourceFormat.guess(Source(files) { (_) throws(ImportFailure) in nil })
+    func guess(_ files: [Source.File]) -> FileFormat? {
+      FileFormat.guess(Source(files) { (_) throws(ImportFailure) in nil })
     }
     #expect(guess(Self.files) == .dotfiles)
     #expect(guess([Source.File("a/.env", Array("A=b".utf8)), Source.File("b/.env", Array("A=c".utf8))]) == .env)

@@ -7,7 +7,7 @@ internal import VaultWire
 /// A profile is the item that `vault helper aws` looks up: `aws/prod`, the secret access key with the attribute
 /// `access-key-id`, or for temporary credentials the JSON that `aws sts` prints.
 enum AWSReader: CredentialFile {
-  static let format = SourceFormat.aws
+  static let format = FileFormat.aws
   static let detail = "profiles of AWS"
 
   static func isNamed(_ file: Source.File) -> Bool {

@@ -6,7 +6,7 @@ internal import VaultWire
 ///
 /// A registry is the item that `vault helper docker` looks up: `docker/ghcr.io`, with the attribute `username`.
 enum DockerReader: CredentialFile {
-  static let format = SourceFormat.docker
+  static let format = FileFormat.docker
   static let detail = "docker's credentials"
   private static let stores: Set = ["auths", "credsStore", "credHelpers"]
 

@@ -3,7 +3,7 @@ internal import VaultWire
 /// A format of the files in which developers' programs keep credentials, each under a name of its own, such as
 /// `.netrc`. A source is one such file or a folder of them.
 protocol CredentialFile: SourceReader {
-  static var format: SourceFormat { get }
+  static var format: FileFormat { get }
   /// The format in words.
   static var detail: String { get }
 

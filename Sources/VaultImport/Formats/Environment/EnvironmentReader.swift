@@ -3,7 +3,7 @@ internal import VaultWire
 
 /// The reader of `.env` files as dotenv reads them.
 enum EnvironmentReader: CredentialFile {
-  static let format = SourceFormat.env
+  static let format = FileFormat.env
   static let detail = "variables of .env, as dotenv reads them"
 
   static func isNamed(_ file: Source.File) -> Bool {
@@ -25,7 +25,7 @@ enum EnvironmentReader: CredentialFile {
 
 /// The reader of files for `docker run --env-file`, which look like other `.env` files, so that `--from` names them.
 enum DockerEnvironmentReader: CredentialFile {
-  static let format = SourceFormat.envDocker
+  static let format = FileFormat.envDocker
   static let detail = "variables, as docker run --env-file reads them"
 
   static func isNamed(_ file: Source.File) -> Bool { false }
@@ -41,7 +41,7 @@ enum DockerEnvironmentReader: CredentialFile {
 /// The reader of files for systemd's `EnvironmentFile=`, which look like other `.env` files, so that `--from` names
 /// them.
 enum SystemdEnvironmentReader: CredentialFile {
-  static let format = SourceFormat.envSystemd
+  static let format = FileFormat.envSystemd
   static let detail = "variables, as systemd's EnvironmentFile= reads them"
 
   static func isNamed(_ file: Source.File) -> Bool { false }

@@ -45,7 +45,7 @@ enum HashiCorpReader: SourceReader {
     }
     let version = secrets.contains { $0.isSecondVersion } ? "2" : "1"
     try sink.begin(
-      ImportedFormat(name: SourceFormat.hashicorp.rawValue, detail: "secrets of HashiCorp Vault, kv version \(version)")
+      ImportedFormat(name: FileFormat.hashicorp.rawValue, detail: "secrets of HashiCorp Vault, kv version \(version)")
     )
     var found = FoundEntries()
     for secret in secrets { try found.add(secret.entry, isSecret: true) }

@@ -7,7 +7,7 @@ internal import VaultWire
 /// A line is the item that `vault helper git` looks up: `git/https/example.org/ana`, or with a path
 /// `git/https/example.org/team%2Frepo.git/ana`.
 enum GitCredentialsReader: CredentialFile {
-  static let format = SourceFormat.gitCredentials
+  static let format = FileFormat.gitCredentials
   static let detail = "git's stored credentials"
 
   static func isNamed(_ file: Source.File) -> Bool {

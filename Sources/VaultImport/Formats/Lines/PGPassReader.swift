@@ -7,7 +7,7 @@ internal import VaultWire
 ///
 /// A line is the item `pgpass/HOST/PORT/DATABASE/USER`.
 enum PGPassReader: CredentialFile {
-  static let format = SourceFormat.pgpass
+  static let format = FileFormat.pgpass
   static let detail = "PostgreSQL's password file"
 
   static func isNamed(_ file: Source.File) -> Bool { file.isNamed(".pgpass", "pgpass.conf") }

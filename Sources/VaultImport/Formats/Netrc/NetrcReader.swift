@@ -6,7 +6,7 @@ internal import VaultWire
 ///
 /// A machine is the item `netrc/HOST/LOGIN`, and the machine for all others is `netrc/default/LOGIN`.
 enum NetrcReader: CredentialFile {
-  static let format = SourceFormat.netrc
+  static let format = FileFormat.netrc
   static let detail = "logins of .netrc"
 
   static func isNamed(_ file: Source.File) -> Bool { file.isNamed(".netrc", "_netrc", ".authinfo") }

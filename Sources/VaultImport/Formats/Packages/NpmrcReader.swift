@@ -5,7 +5,7 @@ internal import VaultWire
 ///
 /// A registry is the item `npm/HOST` or `npm/HOST%2FPATH`, whose value is the token or the password.
 enum NpmrcReader: CredentialFile {
-  static let format = SourceFormat.npmrc
+  static let format = FileFormat.npmrc
   static let detail = "npm's settings"
 
   static func isNamed(_ file: Source.File) -> Bool { file.isNamed(".npmrc", "npmrc") }

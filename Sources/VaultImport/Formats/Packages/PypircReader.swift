@@ -6,7 +6,7 @@ internal import VaultWire
 /// A server is the item that `vault helper keyring` looks up for the URL of the repository, as uv does before an
 /// upload: `keyring/https:%2F%2Fupload.pypi.org%2Flegacy%2F/__token__`.
 enum PypircReader: CredentialFile {
-  static let format = SourceFormat.pypirc
+  static let format = FileFormat.pypirc
   static let detail = "servers of .pypirc"
   /// The URLs that twine knows without a setting (twine/utils.py).
   private static let repositories = [

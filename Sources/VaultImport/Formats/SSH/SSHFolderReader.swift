@@ -7,7 +7,7 @@ internal import VaultWire
 /// passphrase protects, or that the ssh-agent has no use for, is a note. Either is stored as the file has it. All other
 /// files are listed.
 enum SSHFolderReader: CredentialFile {
-  static let format = SourceFormat.ssh
+  static let format = FileFormat.ssh
   static let detail = "keys of ssh"
 
   static func isNamed(_ file: Source.File) -> Bool { file.folders.contains(".ssh") }
