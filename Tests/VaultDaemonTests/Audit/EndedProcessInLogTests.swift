@@ -1,6 +1,10 @@
 import Glibc
 import Testing
+import VaultCore
+import VaultModel
+import VaultStore
 import VaultTesting
+import VaultWire
 
 @testable import VaultDaemon
 @testable import VaultService
