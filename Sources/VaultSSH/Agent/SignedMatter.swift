@@ -33,17 +33,40 @@ public enum SignedMatter: Hashable, Sendable {
   ///   - name: Returns the name of a host from its key.
   public func words(by key: String?, over bindings: SessionBindings, _ name: ([UInt8]) -> String) -> String {
     let key = key.map { " \($0)" } ?? ""
-    // A request that comes through a forwarding host may come from anyone on that host.
-    let relay =
-      (bindings.hops.last { $0.isForwarding }.map { ", for someone on \(name($0.hostKey))" } ?? "")
-      + (bindings.isBroken ? ", for someone who may be on any host" : "")
+    let (asker, way) = (bindings.asker(name), bindings.way(name))
     switch self {
-    case .message(let message): return "SSH signature for \(Printable.quoted(message.namespace))\(key)\(relay)"
+    case .message(let message): return "SSH signature\(asker) for \(Printable.quoted(message.namespace))\(key)\(way)"
     case .login(let login):
       let last = bindings.hops.last { !$0.isForwarding && $0.sessionID == login.sessionID }
       let host = last.map { name($0.hostKey) } ?? "a host that is not known"
-      return "SSH login to \(host) as \(Printable.quoted(login.user))\(key)\(relay)"
+      return "SSH login\(asker) to \(host) as \(Printable.quoted(login.user))\(key)\(way)"
     }
+  }
+}
+
+extension SessionBindings {
+  /// The most hosts after the first that are named: a person reads no longer way.
+  private static let mostNamed = 3
+
+  /// The words for the one who asks on another host; empty for a request of this machine.
+  ///
+  /// They name the first host that forwards the agent, the only one for which the ssh of this machine vouches: anyone
+  /// there can ask, and can prove any way beyond. They come before everything that the requester has chosen, so that
+  /// nothing pushes them out of sight.
+  fileprivate func asker(_ name: ([UInt8]) -> String) -> String {
+    guard let first = hops.first(where: \.isForwarding) else {
+      return isBroken ? " for someone who may be on any host," : ""
+    }
+    return " for someone on \(name(first.hostKey))\(isBroken ? " or any other host" : ""),"
+  }
+
+  /// The words for the way after the first host, outward, as that host has proven it.
+  fileprivate func way(_ name: ([UInt8]) -> String) -> String {
+    let beyond = hops.filter(\.isForwarding).dropFirst()
+    guard !beyond.isEmpty else { return "" }
+    let named = beyond.prefix(Self.mostNamed).map { name($0.hostKey) }
+    let rest = beyond.count - named.count
+    return ", by way of " + (named + (rest > 0 ? ["\(rest) more"] : [])).joined(separator: ", then ")
   }
 }
 
