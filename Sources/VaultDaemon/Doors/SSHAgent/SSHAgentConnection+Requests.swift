@@ -51,7 +51,9 @@ extension SSHAgentConnection {
     case .add: note(.use, "ssh-add")
     case .remove(let blob): note(.use, "ssh-add -d of \(PublicKey.fingerprint(ofSSHBlob: blob))")
     case .removeAll: note(.use, "ssh-add -D")
-    case .bind(let bind?): note(.call, "host key \(PublicKey.fingerprint(ofSSHBlob: bind.hostKey))")
+    case .bind(let bind?):
+      let key = (try? bind.signer()) ?? bind.hostKey
+      note(.call, "host key \(PublicKey.fingerprint(ofSSHBlob: key))")
     case .lock, .unlock, .bind(nil), .query, .unknownExtension, .unsupported: break
     }
   }
