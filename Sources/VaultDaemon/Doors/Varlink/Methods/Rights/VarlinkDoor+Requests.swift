@@ -67,7 +67,7 @@ extension VarlinkDoor {
         isForGood: call.always ?? false)
       let process = try call.pid.map { (pid) throws(Refusal) in
         guard let number = Int32(exactly: pid) else { throw .invalid("pid") }
-        return number
+        return ShownProcess(number, started: try call.started.map(Self.startTime))
       }
       let request = try access.approve(
         QuestionNumber(call.number), terms, process: process, for: connection.caller)
@@ -76,6 +76,11 @@ extension VarlinkDoor {
           subject: Self.named(request.target.subject, names), right: request.right.name,
           name: request.target.name.text))
     }
+  }
+
+  private static func startTime(_ ticks: Int) throws(Refusal) -> UInt64 {
+    guard let started = UInt64(exactly: ticks) else { throw .invalid("started") }
+    return started
   }
 
   func deny(_ call: Wire.DenyParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
@@ -141,6 +146,7 @@ extension Wire.Request {
 
   private mutating func tell(_ asker: Asker, _ names: AccountNames) {
     (uid, user, pid) = (Int(asker.uid), names.user(asker.uid), Int(asker.pid))
+    started = asker.started.flatMap(Int.init(exactly:))
     (unit, executable) = (asker.unit, asker.executable)
   }
 }
