@@ -4,11 +4,11 @@ internal import VaultProcess
 internal import VaultWire
 
 /// The program `vault-import`: reads files of other programs for `vault`, which hands them over, and tells their
-/// entries.
+/// entries. With `--write` it writes such a file of the entries that `vault` tells.
 ///
 /// The parsers of many formats make mistakes, and their input comes from anywhere. So they run in a process of their
 /// own, in a sandbox, and `vault` trusts nothing that the process says. What the files hold lies in ordinary memory,
-/// because the process exits after one source.
+/// because the process exits after one source. A writer runs in the same sandbox, because it uses the same libraries.
 public enum ImportProgram {
   static let name = "vault-import"
 
@@ -16,7 +16,14 @@ public enum ImportProgram {
   public static func main(_ arguments: [String]) -> Int32 {
     if arguments == ["--help"] {
       return StandardStream.answer(
-        name, "usage: \(name)\n\nReads files of other programs for vault(1), which starts it. See \(name)(8).\n")
+        name,
+        "usage: \(name) [--write]\n\nReads files of other programs for vault(1), which starts it, or writes one. "
+          + "See \(name)(8).\n")
+    }
+    if arguments == ["--write"] {
+      return HelperProgram.converse(name, frames: ExportCall.frameLimit) { frames in
+        answer(ExportConversation(frames))
+      }
     }
     guard let kdfMemory = kdfMemory(arguments) else {
       StandardStream.errors.complain(name, "it is started by vault(1); see \(name)(8)")
@@ -44,6 +51,21 @@ public enum ImportProgram {
       try startLibraries()
       try ImportSandbox.enter(kdfMemory: kdfMemory)
       try read(try conversation.order(), conversation, kdfMemory)
+    } catch {
+      conversation.fail(error)
+    }
+    return conversation.end?.rawValue ?? 0
+  }
+
+  /// Writes one file, and returns the program's exit code.
+  private static func answer(_ conversation: ExportConversation) -> Int32 {
+    do throws(ImportFailure) {
+      try startLibraries()
+      try ImportSandbox.enter()
+      let request = try conversation.request()
+      let writer = request.order.format.writer
+      try writer.write(request.entries, request.order, password: request.password, to: conversation.output)
+      try conversation.finish()
     } catch {
       conversation.fail(error)
     }

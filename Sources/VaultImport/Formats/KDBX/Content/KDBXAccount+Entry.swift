@@ -13,7 +13,7 @@ extension KDBXAccount {
     }
     let oneTime = KDBXOneTime(texts, label: Self.string(texts, "Title"))
     var entry = Entry(
-      Self.kind(texts, oneTime), id: source.id, folder: try folder(source.group),
+      Self.kind(source.current, texts, oneTime), id: source.id, folder: try folder(source.group),
       title: Self.string(texts, "Title").cut(ImportedEntry.most.text))
     entry.isTrashed = isTrash(source.group)
     addTexts(texts, oneTime, to: &entry)
@@ -29,12 +29,18 @@ extension KDBXAccount {
     String(decoding: texts.first { $0.key == key }?.value ?? [], as: UTF8.self)
   }
 
-  /// The kind of an entry: a note if there is a text, and nothing with which to log in.
-  private static func kind(_ texts: [KDBXText], _ oneTime: KDBXOneTime) -> ImportedEntry.Kind {
+  /// The kind of an entry: the one that an export of the vault has marked, or else by its texts.
+  private static func kind(
+    _ version: KDBXVersion, _ texts: [KDBXText], _ oneTime: KDBXOneTime
+  ) -> ImportedEntry.Kind {
+    if let kind = version.markedKind { return kind }
     func has(_ key: String) -> Bool { texts.contains { $0.key == key && !$0.value.isEmpty } }
     let isLogin = has("Password") || has("UserName") || has("URL") || !oneTime.found.isEmpty
-    return has("Notes") && !isLogin ? .note : .login
+    return kind(hasNotes: has("Notes"), isLogin: isLogin)
   }
+
+  /// The kind of an entry without a mark: a note if there is a text, and nothing with which to log in.
+  static func kind(hasNotes: Bool, isLogin: Bool) -> ImportedEntry.Kind { hasNotes && !isLogin ? .note : .login }
 
   private func addTexts(_ texts: [KDBXText], _ oneTime: KDBXOneTime, to entry: inout Entry) {
     var seen: Set<String> = []
@@ -78,7 +84,9 @@ extension KDBXAccount {
     if let time = version.created { entry.add("CreationTime", .created, String(time)) }
     if let time = version.modified { entry.add("LastModificationTime", .modified, String(time)) }
     if let time = version.expires { entry.add("ExpiryTime", .expires, String(time)) }
-    for setting in version.settings { entry.put(setting.name, .setting, setting.value) }
+    for setting in version.settings where version.markedKind == nil || setting.name != KDBXMark.setting {
+      entry.put(setting.name, .setting, setting.value)
+    }
   }
 
   private mutating func addHistory(_ source: KDBXEntry, to entry: inout Entry) throws(ImportFailure) {
@@ -94,5 +102,13 @@ extension KDBXAccount {
         attachment.name.cut(ImportedField.longestName), .oldField, size: size,
         "it is a file that only an earlier version of the entry has")
     }
+  }
+}
+
+extension KDBXVersion {
+  /// The kind of the entry by its mark, which exports of the vault have; nil if there is none.
+  fileprivate var markedKind: ImportedEntry.Kind? {
+    let mark = settings.first { $0.name == KDBXMark.setting }
+    return mark.flatMap { ImportedEntry.Kind(rawValue: String(decoding: $0.value, as: UTF8.self)) }
   }
 }
