@@ -1,9 +1,42 @@
 internal import ArgumentParser
+internal import VaultWire
 
 /// The formats that `vault export` writes.
 enum TransferFormat: String, ExpressibleByArgument, CaseIterable {
   /// Another keyring on the session bus.
   case secretService = "secret-service"
+  case kdbx
+  case bitwarden = "bitwarden-json"
+  case env
+  case json
+
+  /// The format of a file; nil for another keyring.
+  var file: FileFormat? { FileFormat(rawValue: rawValue) }
+}
+
+/// The formats of files that `vault export` writes.
+enum FileFormat: String {
+  /// A database of KeePass, KDBX 4.
+  case kdbx
+  case bitwarden = "bitwarden-json"
+  /// Lines `NAME='value'`.
+  case env
+  /// The lines that `vault set --batch` reads.
+  case json
+
+  /// The format as the program `vault-import` writes it; nil for one that this program writes itself.
+  var order: ExportOrder.Format? { ExportOrder.Format(rawValue: rawValue) }
+
+  /// True for a file that only a password opens.
+  ///
+  /// - Parameter isPlain: true if somebody asked for the values in the clear.
+  func hasPassword(isPlain: Bool) -> Bool {
+    switch self {
+    case .kdbx: true
+    case .bitwarden: !isPlain
+    case .env, .json: false
+    }
+  }
 }
 
 /// The origins that `vault import` reads: another keyring, and files in each format that `vault-import` knows.

@@ -24,6 +24,8 @@ public struct ImportedEntry: Hashable, Sendable {
     case pairing
     /// A value with a name, as in a file of settings.
     case value
+    /// A file by itself.
+    case file
   }
 
   /// The most parts of a folder, the most bytes of the title and of each part, and the most fields.

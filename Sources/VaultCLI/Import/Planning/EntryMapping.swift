@@ -79,6 +79,7 @@ struct EntryMapping {
       case .note: [.note]
       case .oneTime: [.oneTime]
       case .document: [.document]
+      case .file: [.attachment]
       case .value: [.password, .secret, .note, .text, .document, .attachment]
       }
     for role in roles {

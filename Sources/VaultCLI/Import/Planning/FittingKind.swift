@@ -30,7 +30,7 @@ enum FittingKind {
       case .wifi: return [.wifi, .password]
       case .pairing: return [.pairingCode, .password]
       case .value: return byContent(value)
-      case .login, .note, .document, .oneTime: return [.password]
+      case .login, .note, .document, .oneTime, .file: return [.password]
       }
     case .oneTime: return [.totp, .note]
     case .secret, .oldPassword: return byContent(value)

@@ -5,7 +5,8 @@ internal import VaultModel
 internal import VaultProcess
 internal import VaultWire
 
-/// The program `vault-import`, which reads other programs' files in a sandbox. Nothing that it says is trusted.
+/// The program `vault-import`, which reads and writes other programs' files in a sandbox. Nothing that it says is
+/// trusted.
 final class ImportProgram {
   static let name = "vault-import"
 
@@ -18,9 +19,10 @@ final class ImportProgram {
   /// Starts the program with a socket as its standard input and nothing else: no environment and no other file.
   ///
   /// - Parameters:
-  ///   - kdfMemory: The most bytes of memory for the derivation of a key; nil for the usual limit.
+  ///   - arguments: `--write` for the program that writes a file, or the limit of a key's derivation; see
+  ///     ``reading(kdfMemory:)``.
   ///   - kept: a text that keeps a copy of the source's only file.
-  init(kdfMemory: Int?, keeping kept: SourceText? = nil) throws(Failure) {
+  init(_ arguments: [String], keeping kept: SourceText? = nil) throws(Failure) {
     self.kept = kept
     let path = try Helper.path(of: Self.name)
     var low: [Int32] = [-1, -1]
@@ -30,7 +32,6 @@ final class ImportProgram {
     // The numbers must not collide with the program's own descriptors.
     let ends = low.map { fcntl($0, F_DUPFD_CLOEXEC, 3) }
     for descriptor in low { close(descriptor) }
-    let arguments = kdfMemory.map { ["\(ImportCall.kdfMemoryArgument)\($0)"] } ?? []
     let started = try? StartedProgram(
       [path] + arguments, environment: [], descriptors: [.ours(ends[1]), .null, .null], hasOwnSession: false)
     close(ends[1])
@@ -40,6 +41,11 @@ final class ImportProgram {
     }
     (socket, pid) = (ends[0], started.pid)
   }
+
+  /// The arguments of the program that reads files.
+  ///
+  /// - Parameter kdfMemory: The most bytes of memory for the derivation of a key; nil for the usual limit.
+  static func reading(kdfMemory: Int?) -> [String] { kdfMemory.map { ["\(ImportCall.kdfMemoryArgument)\($0)"] } ?? [] }
 
   deinit {
     close(socket)
@@ -63,7 +69,7 @@ final class ImportProgram {
     try send(frame: bytes.withBytes { call.frame(value: $0) })
   }
 
-  private func send(frame: consuming SecretBuffer) throws(Failure) {
+  func send(frame: consuming SecretBuffer) throws(Failure) {
     try frame.withBytes { bytes throws(Failure) in
       var rest = bytes
       while !rest.isEmpty {
@@ -86,14 +92,17 @@ final class ImportProgram {
   }
 
   func receive() throws(Failure) -> ImportReply {
+    let frame = try receiveFrame()
+    guard let reply = ImportReply(frame) else { throw Self.wrong }
+    reader.takeBack(frame)
+    return reply
+  }
+
+  func receiveFrame() throws(Failure) -> Frame {
     while true {
       let frame: Frame?
       do throws(FrameError) { frame = try reader.next() } catch { throw Self.wrong }
-      if let frame {
-        guard let reply = ImportReply(frame) else { throw Self.wrong }
-        reader.takeBack(frame)
-        return reply
-      }
+      if let frame { return frame }
       var chunk = SecretBuffer()
       let count = FileInput.read(socket, into: &chunk, atMost: 64 << 10)
       if count < 0, errno == EINTR { continue }

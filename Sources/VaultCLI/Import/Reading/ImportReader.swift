@@ -37,7 +37,7 @@ struct ImportReader {
     _ source: ImportSource, as format: String?, kdfMemory: Int?, _ answers: ImportAnswers,
     keeping kept: SourceText? = nil
   ) throws(Failure) -> Content {
-    let program = try ImportProgram(kdfMemory: kdfMemory, keeping: kept)
+    let program = try ImportProgram(ImportProgram.reading(kdfMemory: kdfMemory), keeping: kept)
     let advice = Self.advice(for: source, isNamed: format != nil)
     let format = format ?? (source.kind == .passStore ? "pass" : nil)
     try program.send(.begin(format: format))
