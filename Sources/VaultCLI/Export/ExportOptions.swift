@@ -49,7 +49,7 @@ struct ExportOptions: ParsableArguments {
   var target: ExportTarget { output.map { $0 == "-" ? .output : .file($0) } ?? .output }
 
   /// Checks what goes with a format.
-  func check(_ format: FileFormat, json: Bool) throws {
+  func check(_ format: FileFormat, json: Bool, isTrial: Bool) throws {
     switch format {
     case .kdbx:
       if plaintext { throw ValidationError("a KeePass database is always encrypted; leave --plaintext out") }
@@ -64,7 +64,7 @@ struct ExportOptions: ParsableArguments {
       let option = secrets.passwordStdin ? "--password-stdin" : "--kdf-memory"
       throw ValidationError("\(option) is for a file that has a password")
     }
-    if json, case .output = target {
+    if json, !isTrial, case .output = target {
       throw ValidationError("the export goes to standard output, so --json cannot; name a file with --output")
     }
   }

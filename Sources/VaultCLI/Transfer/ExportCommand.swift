@@ -54,7 +54,7 @@ struct ExportCommand: ParsableCommand {
     do throws(QueryError) { if let query { _ = try Query(parsing: query) } } catch {
       throw ValidationError("the predicates are not valid: \(error.reason)")
     }
-    try exports.check(format, json: globals.json)
+    try exports.check(format, json: globals.json, isTrial: options.dryRun)
   }
 
   private var query: String? { predicates.isEmpty ? nil : predicates.joined(separator: " ") }

@@ -19,7 +19,7 @@ struct RandomEntries {
     let folder = (0..<depth).map { _ in pick(["Mail", "Bank", "Größe", "a & b", "日本"]) }
     let id = !isKDBX || chance(2) ? "" : (0..<32).map { _ in pick(Array("0123456789abcdef").map(String.init)) }.joined()
     let kinds: [ImportedEntry.Kind] =
-      isKDBX ? [.login, .note, .oneTime, .value, .wifi] : [.login, .note, .key, .document]
+      isKDBX ? [.login, .note, .oneTime, .value, .file, .wifi] : [.login, .note, .key, .document]
     let kind = pick(kinds)
     var entry = Entry(kind, id: id, folder: folder, title: word())
     addMain(to: &entry)
@@ -42,11 +42,12 @@ struct RandomEntries {
     case .login: entry.add("password", .password, text())
     case .note: entry.add(isKDBX ? "Notes" : "notes", .note, text())
     case .oneTime: entry.add("otp", .oneTime, "otpauth://totp/a?secret=JBSWY3DPEHPK3PXP")
-    case .key: for name in ["privateKey"] { entry.add(name, .password, "-----BEGIN\n\(text())") }
+    case .key: entry.add("privateKey", .password, "-----BEGIN\n\(text())")
     case .document:
       entry.fields.append(
         Field("card", .document, Array(#"{"number":"4000","code":"1"}"#.utf8), mediaType: "application/json"))
     case .value: entry.add("Private key", .secret, text())
+    case .file: entry.fields.append(Field("main.bin", .attachment, Array(text().utf8)))
     }
   }
 
@@ -109,55 +110,5 @@ struct SplitMix: RandomNumberGenerator {
     value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
     value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
     return value ^ value >> 31
-  }
-}
-
-/// The writing of entries, and the reading of what was written.
-enum RoundTrip {
-  /// The file.
-  static func file(
-    _ entries: [Entry], _ format: ExportOrder.Format, password: String? = "pw", memory: Int = 16
-  ) throws(ImportFailure) -> [UInt8] {
-    let bytes = WrittenBytes()
-    let order = ExportOrder(format, name: "Vault", memory: password == nil ? nil : memory, time: 1_700_000_000)
-    let output = ExportOutput { part throws(ImportFailure) in bytes.all += part }
-    try format.writer.write(entries, order, password: password.map { Array($0.utf8) }, to: output)
-    return bytes.all
-  }
-
-  private final class WrittenBytes { var all: [UInt8] = [] }
-
-  /// The entries in a file.
-  static func entries(
-    in file: [UInt8], _ format: ExportOrder.Format, password: String? = "pw"
-  ) throws(ImportFailure) -> [Entry] {
-    let source = Source([Source.File("file", file)]) { question throws(ImportFailure) in
-      question.kind == .password && !question.isAgain ? password.map { Array($0.utf8) } : nil
-    }
-    var found = RoundTripSink()
-    switch format {
-    case .kdbx: try KDBXReader.read(source, into: &found)
-    case .bitwarden: try BitwardenReader.read(source, into: &found)
-    }
-    return found.entries
-  }
-
-  private struct RoundTripSink: EntrySink {
-    var entries: [Entry] = []
-
-    mutating func begin(_ format: ImportedFormat) throws(ImportFailure) {}
-    mutating func add(_ entry: Entry) throws(ImportFailure) { entries.append(entry) }
-  }
-
-  /// An entry in words that are equal for equal entries: its place, and its fields in the order of their words. Times
-  /// of fields that say nothing, and an identification that a writer added, are left out.
-  static func words(_ entry: Entry, withID: Bool) -> [String] {
-    let fields = entry.fields.filter { $0.role != .identifier }.map { field in
-      let isTime = [.created, .modified, .expires].contains(field.role)
-      let name = isTime || field.role == .tag || field.role == .title ? field.role.rawValue : field.name
-      let time = field.time.map { " at \($0)" } ?? ""
-      return "\(name) \(field.role.rawValue)\(time) \(field.refusal ?? "") \(field.value)"
-    }
-    return ["\(entry.kind) \(entry.folder) \(entry.title) \(withID ? entry.id : "")"] + fields.sorted()
   }
 }

@@ -119,7 +119,7 @@ final class ImportProgram {
     .software, "\(name) gave an answer that makes no sense", "install it from the package that this vault comes from")
 
   private static let ended = Failure(
-    .invalid, "\(name) ended before it had read everything, as it does for a file that attacks it or needs too much",
+    .invalid, "\(name) ended before its work was done, as it does for a file that attacks it or needs too much",
     "look at where the file comes from")
 
   /// The failure that the program reports.
