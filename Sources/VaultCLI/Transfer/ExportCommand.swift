@@ -9,9 +9,9 @@ struct ExportCommand: ParsableCommand {
     abstract: "Copy items to a file of another program, or to another keyring.",
     discussion: """
       The formats are a KeePass database (kdbx), Bitwarden's JSON (bitwarden-json), variables for a shell or systemd \
-      (env), and the lines that `vault set --batch` reads (json). The predicates choose the items, as for find; without \
-      one it is all of them. A database, and Bitwarden's JSON without --plaintext, get a password of their own, which \
-      is asked for twice. env and json hold the values in the clear, and need --plaintext.
+      (env), and the lines that `vault set --batch` reads (json). The predicates choose the items, as for find; \
+      without one it is all of them. A database, and Bitwarden's JSON without --plaintext, get a password of their \
+      own, which is asked for twice. env and json hold the values in the clear, and need --plaintext.
 
       The file is a new one of mode 0600 that --output names, or goes to standard output if that is no terminal. The \
       command asks before it exports; without a terminal it needs --yes or --dry-run. It is for administrators, asks \
@@ -43,7 +43,9 @@ struct ExportCommand: ParsableCommand {
   func validate() throws {
     guard let format = to.file else {
       if let option = exports.ofFiles.first { throw ValidationError("\(option) is for the export to a file") }
-      if !predicates.isEmpty { throw ValidationError("--to secret-service copies whole collections; give no predicate") }
+      if !predicates.isEmpty {
+        throw ValidationError("--to secret-service copies whole collections; give no predicate")
+      }
       return
     }
     if options.busName != nil { throw ValidationError("--bus-name is for --to secret-service") }

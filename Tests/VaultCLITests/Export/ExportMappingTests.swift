@@ -116,6 +116,19 @@ import VaultWire
       ])
   }
 
+  @Test("a note of Bitwarden has no user name and no secret of one-time codes of its own") func note() throws {
+    let from = ["source-field": "otp"]
+    let items = try [
+      Items.item("a", .note, "n", ["username": "ana", "url": "u", "x": "y"]),
+      Items.item("a/otp", .totp, "otpauth://totp/a?secret=JBSWY3DP", from),
+    ]
+    let entry = try #require(ExportMapping.map(items, .bitwarden).first)
+    #expect(Items.fields(entry).contains("username [text] ana") && Items.fields(entry).contains("url [text] u"))
+    #expect(Items.fields(entry).contains("otp [secret] otpauth://totp/a?secret=JBSWY3DP"))
+    #expect(Items.lost(items, .bitwarden) == ["a: the attribute url", "a: the attribute username"])
+    #expect(Items.lost(items, .kdbx).isEmpty)
+  }
+
   @Test("a card that came from Bitwarden goes back as a card") func card() throws {
     let attributes = ["media-type": "application/json", "source": "bitwarden:b.json", "source-id": "i"]
     let card = try Items.item("Visa", .blob, #"{"number":"4","code":"1"}"#, attributes)

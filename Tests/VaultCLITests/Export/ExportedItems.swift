@@ -32,7 +32,7 @@ enum ExportedItems {
     ImportMapping.map(entries.map(\.entry), source: "kdbx:a", into: [], now: PlannedSource.now).flatMap(\.items)
   }
 
-  /// What is lost, `NAME: WHAT`.
+  /// The losses, `NAME: WHAT`.
   static func lost(_ items: [ExportedItem], _ form: ExportForm) -> [String] {
     var account = ExportAccount()
     LossFinder.find(ExportMapping.map(items, form), now: PlannedSource.now, into: &account)

@@ -82,7 +82,8 @@ import VaultWire
     arguments: [
       "{}", #"{"data":""}"#, #"{"data":"*"}"#, #"{"count":-1}"#, #"{"count":1073741825}"#, #"{"error":"spoon"}"#,
       #"{"error":"failed"}"#,
-    ]) func wrongReplies(text: String) throws {
+    ]) func wrongReplies(text: String) throws
+  {
     let frame = try Frame(parsing: unsafe Array(text.utf8).span.bytes)
     let isReply = ExportReply(frame) != nil
     #expect(!isReply)
@@ -94,7 +95,8 @@ import VaultWire
       #"{"write":"spoon","name":"","time":0}"#, #"{"write":"kdbx","time":0}"#, #"{"write":"kdbx","name":""}"#,
       #"{"write":"kdbx","name":"","time":-1}"#, #"{"write":"kdbx","name":"","memory":15,"time":0}"#,
       #"{"write":"kdbx","name":"","memory":1025,"time":0}"#, #"{"entry":"login"}"#, #"{"role":"password"}"#,
-    ]) func wrongOrders(text: String) throws {
+    ]) func wrongOrders(text: String) throws
+  {
     #expect(try ExportCall(Frame(parsing: unsafe Array(text.utf8).span.bytes)) == nil)
   }
 }

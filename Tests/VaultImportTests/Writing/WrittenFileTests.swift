@@ -67,7 +67,8 @@ import VaultWire
       (0, "1970-01-01T00:00:00.000Z"), (951_782_400, "2000-02-29T00:00:00.000Z"),
       (1_714_979_289, "2024-05-06T07:08:09.000Z"), (253_402_300_799, "9999-12-31T23:59:59.000Z"),
       (-1, "1970-01-01T00:00:00.000Z"), (Int64.max, "1970-01-01T00:00:00.000Z"),
-    ]) func times(unix: Int64, text: String) {
+    ]) func times(unix: Int64, text: String)
+  {
     #expect(BitwardenTime.text(unix) == text)
   }
 

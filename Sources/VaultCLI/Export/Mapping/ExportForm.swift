@@ -38,6 +38,9 @@ enum ExportForm {
   /// True if each name of a field is there only once.
   var hasUniqueNames: Bool { isKDBX }
 
+  /// True if an entry of this kind has a user name, addresses and the secret of one-time codes.
+  func hasLogin(_ kind: ImportedEntry.Kind) -> Bool { isKDBX || kind == .login }
+
   /// A name under which no field of a format's own meaning goes.
   func free(_ name: String) -> String { isReserved(name) ? name + "_" : name }
 

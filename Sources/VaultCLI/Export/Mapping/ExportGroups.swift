@@ -72,7 +72,8 @@ extension ExportedItem {
     if let main, main.facts.attributes[ImportKey.field] != nil { return false }
     if facts.attributes[ImportKey.field] != nil {
       guard let main else { return true }
-      return isPlain && [ImportKey.source, ImportKey.id].allSatisfy { facts.attributes[$0] == main.facts.attributes[$0] }
+      return isPlain
+        && [ImportKey.source, ImportKey.id].allSatisfy { facts.attributes[$0] == main.facts.attributes[$0] }
     }
     guard let main, main.kind == .password, isPlain else { return false }
     switch kind {

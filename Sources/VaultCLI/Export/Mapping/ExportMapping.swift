@@ -97,17 +97,18 @@ struct ExportMapping {
   // MARK: Attributes
 
   private mutating func add(attributesOf item: ExportedItem) {
+    let hasLogin = form.hasLogin(draft.kind)
     for (key, text) in item.ownAttributes.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
       switch key {
       case "title": continue
       // The format knows whether a value is a file or a document, and no more.
       case "media-type": continue
-      case "username": draft.add(form.username, .username, text: text)
-      case "url": draft.add(form.url, .url, text: text)
+      case "username" where hasLogin: draft.add(form.username, .username, text: text)
+      case "url" where hasLogin: draft.add(form.url, .url, text: text)
       case "tags" where form.hasTags && Self.areTags(text):
         for tag in text.split(separator: ",") { draft.add(form.tags, .tag, text: String(tag)) }
       default:
-        let isURL = key.hasPrefix("url-") && !form.hasUniqueNames
+        let isURL = key.hasPrefix("url-") && !form.hasUniqueNames && hasLogin
         let isURI = form.readsURIs && text.lowercased().hasPrefix("otpauth://")
         draft.add(isURL ? form.url : form.free(key), isURL ? .url : isURI ? .oneTime : .text, text: text)
       }

@@ -90,7 +90,7 @@ struct ExportPlace {
     guard item.isText, item.kind != .blob || !form.hasFiles else {
       return form.hasFiles ? (label, .attachment) : nil
     }
-    if item.kind == .totp, !draft.has(.oneTime) { return (form.oneTime, .oneTime) }
+    if item.kind == .totp, !draft.has(.oneTime), form.hasLogin(draft.kind) { return (form.oneTime, .oneTime) }
     if item.kind == .note, label.lowercased() == "notes", !draft.has(.note) { return (form.note, .note) }
     let name = form.free(label)
     // A name that is there already would hide one of the two.

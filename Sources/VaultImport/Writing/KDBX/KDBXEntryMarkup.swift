@@ -19,7 +19,8 @@ struct KDBXEntryMarkup {
 
   init(_ entry: Entry, id: [UInt8], now: Int64) {
     (self.entry, self.id, self.now) = (entry, id.base64, now)
-    texts = [Text(key: "Title", value: Array(entry.title.utf8), isProtected: false)] + entry.fields.compactMap(Self.text)
+    texts =
+      [Text(key: "Title", value: Array(entry.title.utf8), isProtected: false)] + entry.fields.compactMap(Self.text)
   }
 
   /// The field as a text of the entry; nil for a field that the format keeps elsewhere.
