@@ -134,6 +134,7 @@ struct FileExport {
     case .output where !options.dryRun: for line in lines { Output.note(line) }
     case .file, .output: try Output.lines(lines)
     }
-    if !options.dryRun, Keyboard.isAttended { Output.note(warning) }
+    // Somebody who was asked has read it already.
+    if options.yes, Keyboard.isAttended { Output.note(warning) }
   }
 }
