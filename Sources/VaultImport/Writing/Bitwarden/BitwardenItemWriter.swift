@@ -33,7 +33,7 @@ struct BitwardenItemWriter {
   /// The type of the item. A document is written whole, under the name of its type.
   private var kind: BitwardenItem.Kind {
     switch entry.kind {
-    case .login, .oneTime, .wifi, .value, .file: .login
+    case .login, .oneTime, .wifi, .value, .file, .sshKey, .token, .pairing: .login
     case .note: .note
     case .key: .key
     case .document: entry.fields.having(.document).first?.name == "identity" ? .identity : .card

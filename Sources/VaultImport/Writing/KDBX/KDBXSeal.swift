@@ -31,7 +31,7 @@ struct KDBXSeal {
     guard let composite = try KDBXKey.composites(password: password, keyFile: nil).first else {
       throw ImportFailure(.failed, "the password makes no key")
     }
-    key = try KDBXKey(composite, parsed, parsed.derivation)
+    key = try KDBXKey(composite, parsed, parsed.derivation(mostMemory: UInt64(memory) << 20))
     cipher = try KDBXCipher(.chaCha20, key: key.cipher, vector: vector)
     self.output = output
     let headerKey = try KDBXAuthenticatedBlocks.key(KDBXAuthenticatedBlocks.headerIndex, key.blocks)
