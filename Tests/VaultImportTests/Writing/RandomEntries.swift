@@ -47,6 +47,7 @@ struct RandomEntries {
       entry.fields.append(
         Field("card", .document, Array(#"{"number":"4000","code":"1"}"#.utf8), mediaType: "application/json"))
     case .value: entry.add("Private key", .secret, text())
+    case .sshKey, .token, .pairing: entry.add("password", .password, text())
     case .file: entry.fields.append(Field("main.bin", .attachment, Array(text().utf8)))
     }
   }

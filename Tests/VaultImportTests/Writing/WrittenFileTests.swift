@@ -8,7 +8,7 @@ import VaultWire
   @Test("a database says how its key is made") func derivation() throws {
     let header = try KDBXHeader(RoundTrip.file([], .kdbx, memory: 64))
     #expect(header.major == 4 && header.minor == 0)
-    #expect(try header.derivation.text == "Argon2id with 64 MiB, 10 passes and 4 lanes")
+    #expect(try header.derivation(mostMemory: 64 << 20).text == "Argon2id with 64 MiB, 10 passes and 4 lanes")
     #expect(try !header.isCompressed)
   }
 
@@ -24,7 +24,7 @@ import VaultWire
   @Test("a mark that names no kind is a setting like others") func wrongMark() throws {
     let data = "<CustomData><Item><Key>vault.kind</Key><Value>spoon</Value></Item></CustomData>"
     let entry = "<Entry>\(SealedDatabase.string("Title", "a"))\(SealedDatabase.string("Password", "p"))\(data)</Entry>"
-    let found = try KDBXFound(document: entry)
+    let found = try ReadEntries(document: entry)
     #expect(found.entries[0].kind == .login && found.entries[0].texts("CustomData/vault.kind") == ["spoon"])
   }
 
