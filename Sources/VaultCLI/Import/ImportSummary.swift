@@ -137,12 +137,21 @@ struct ImportSummary {
     return notes
   }
 
-  /// Names the plaintext that remains and how to remove it; nil if the source is encrypted or remains nowhere.
+  /// The part of the source that the vault does not have.
+  private var rest: ImportRest {
+    var rest = account.rest
+    rest.files = content.sent.undecrypted.count + content.sent.passedOver.reduce(0) { $0 + $1.count }
+    return rest
+  }
+
+  /// Names the plaintext that remains and how to remove it, unless only the source has a part of it; nil if the source
+  /// is encrypted or remains nowhere.
   var remains: String? {
     guard isPlaintextLeft else { return nil }
     if ImportOrigin(rawValue: content.format.name)?.isInUse == true {
       return "\(Printable.quoted(source.path)) still holds the secrets in the clear; remove them there once the "
         + "programs that read it get them from the vault"
+        + (rest.text.map { ", but keep what was not taken from it: \($0)" } ?? "")
     }
     let word = ImportSummary.word(source.path)
     let command: String
@@ -151,13 +160,9 @@ struct ImportSummary {
     case .folder: command = "rm -r \(word)"
     case .passStore, .pipe: return nil
     }
-    let missing = isPartial ? ", also what was left out here" : ""
-    return "\(Printable.quoted(source.path)) still holds all of it in the clear\(missing); `\(command)` removes it"
-  }
-
-  /// True if the vault does not have everything that the source has.
-  private var isPartial: Bool {
-    !content.sent.undecrypted.isEmpty || account.groups.contains { [.clash, .leftOut, .refused].contains($0.group) }
+    let state = "\(Printable.quoted(source.path)) still holds all of it in the clear"
+    guard let rest = rest.text else { return "\(state); `\(command)` removes it" }
+    return "\(state), and also what was not taken from it: \(rest); keep it until nobody needs that"
   }
 
   /// True if the source still holds everything in the clear.
@@ -189,6 +194,13 @@ struct ImportSummary {
       let them = missing == 1 ? "it" : "them"
       return Failure(
         .invalid, "\(Counted.text(missing, "item")) could not be stored: the vault refused \(them)")
+    }
+    let lost = account.lostValues
+    if lost > 0 {
+      return Failure(
+        .invalid,
+        "\(Counted.text(lost, "value")) of the source \(lost == 1 ? "was" : "were") refused, so only the source has "
+          + (lost == 1 ? "it" : "them"))
     }
     let count = content.sent.undecrypted.count
     return count > 0 ? Failure(.invalid, "\(Counted.text(count, "file")) could not be decrypted") : nil

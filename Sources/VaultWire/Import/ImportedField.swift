@@ -13,7 +13,7 @@ public struct ImportedField: Hashable, Sendable {
     /// The secret that is the value of the item itself.
     case password
     case url
-    /// A one-time secret as a `otpauth:` URI.
+    /// A one-time secret as an `otpauth:` URI, or the text in its place that is no such secret.
     case oneTime = "one-time"
     /// A text of any length.
     case note

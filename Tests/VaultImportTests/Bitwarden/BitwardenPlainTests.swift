@@ -54,7 +54,7 @@ import VaultWire
     #expect(
       gathered.entry("Steam")?.exportLines.last
         == "totp [one-time] otpauth://totp/Steam?secret=HXDMVJECJJWSRB3H&digits=5&encoder=steam")
-    #expect(gathered.entry("Odd secret")?.exportLines == ["password [password] pw", "totp [secret] not a secret!"])
+    #expect(gathered.entry("Odd secret")?.exportLines == ["password [password] pw", "totp [one-time] not a secret!"])
   }
 
   @Test("A note, a card, an identity, a key, a bank account and an unknown item come whole")

@@ -40,7 +40,7 @@ func realFile(_ name: String) throws -> Source.File {
     #expect(
       try ReadEntries(KubernetesReader.self, text).told == [
         "login kubernetes/default/b", "  username [username] ana",
-        "  data.password [secret] stringData has the same key", "  bad [secret] it is not base64",
+        "  data.password [old-field] stringData has the same key", "  bad [secret] it is not base64",
         "  password [password] pw", "  apiVersion [setting] v1", "  kind [setting] Secret",
         "  type [setting] kubernetes.io/basic-auth", "  metadata.uid [setting] u1",
         "  metadata.creationTimestamp [created] 1704164645", "login kubernetes/ConfigMap cm",

@@ -20,7 +20,7 @@ import VaultWire
       ])
   }
 
-  @Test("a URI that vault refuses stays as a secret text") func refused() throws {
+  @Test("a URI that vault refuses stays as it is, in the place of a secret") func refused() throws {
     let bad = [
       "otpauth://totp/nothing", "otpauth://hotp/x?secret=JBSWY3DP", "otpauth://totp/x?secret=JBSWY3DP&algorithm=MD5",
       "otpauth://totp/x?secret=JBSWY3DP&digits=5", "otpauth://totp/x?secret=JBSWY3DP&secret=JBSWY3DP",
@@ -28,7 +28,7 @@ import VaultWire
       "otpauth://totp/x?a=b&amp;secret=JBSWY3DP", "otpauth://totp/x?secret=ABCDEF", "otpauth://motp/x?secret=JBSWY3DP",
     ]
     let read = try ReadEntries(OneTimeListReader.self, bad.joined(separator: "\n"))
-    #expect(read.entries.map { $0.fields.last?.role } == bad.map { _ in .secret })
+    #expect(read.entries.map { $0.fields.last?.role } == bad.map { _ in .oneTime })
     #expect(read.entries.map { $0.fields.last?.value } == bad.map { Array($0.utf8) })
   }
 

@@ -27,7 +27,7 @@ struct KubernetesSecret {
   private mutating func addData(_ member: YAMLNode.Member, replaced: Bool) {
     let text = member.value.isNull ? [] : member.value.bytes ?? []
     guard !replaced else {
-      return entry.refuse("data.\(member.name)", .secret, size: text.count, "stringData has the same key")
+      return entry.refuse("data.\(member.name)", .oldField, size: text.count, "stringData has the same key")
     }
     guard let value = KubernetesText.decoded(text) else {
       return entry.refuse(member.name, .secret, size: text.count, "it is not base64")

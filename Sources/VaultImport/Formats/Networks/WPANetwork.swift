@@ -63,7 +63,7 @@ struct WPANetwork {
   private mutating func add(secret pair: WPAConfiguration.Pair, isMain: Bool) {
     let role: ImportedField.Role = isMain ? .password : .secret
     guard !pair.isElsewhere else {
-      return entry.refuse(pair.name, role, size: pair.raw.count, "another program keeps it, and not this file")
+      return entry.refuse(pair.name, role, size: 0, "another program keeps it, and not this file")
     }
     // A key of 64 hexadecimal digits stays as it is, and so does a hash of a password.
     let isRaw = pair.name == "psk" || pair.name.hasPrefix("wep_key") || pair.raw.starts(with: "hash:".utf8)

@@ -44,7 +44,7 @@ struct OneTimeLines {
     }
     let uri = OneTimeText.uri(text, account: "")
     var entry = Entry(.oneTime, title: AuthURI(uri ?? text)?.title ?? "")
-    if let uri { entry.put("otpauth", .oneTime, uri) } else { entry.put("otpauth", .secret, text) }
+    entry.put("otpauth", .oneTime, uri ?? text)
     entries.append(entry)
   }
 

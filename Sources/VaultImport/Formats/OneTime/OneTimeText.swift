@@ -85,8 +85,8 @@ enum OneTimeText {
 }
 
 extension Entry {
-  /// Adds the secret of one-time codes; as a secret text if vault has no codes for it.
+  /// Adds the secret of one-time codes; as it is if vault has no codes for it.
   mutating func putOneTime(_ name: String, _ text: String) {
-    if let uri = OneTimeText.uri(text, account: title) { put(name, .oneTime, uri) } else { put(name, .secret, text) }
+    put(name, .oneTime, OneTimeText.uri(text, account: title) ?? text)
   }
 }
