@@ -130,7 +130,7 @@ extension VarlinkDoor {
         throw .invalidName(text, reason: error.reason)
       }
     }
-    if let text = call.subject { filter.subject = try subject(text, for: caller) }
+    if let text = call.subject { filter.subject = try subject(text, for: caller, onlySelects: true) }
     if let name = call.action {
       guard let action = AuditAction(name: name) else { throw .invalid("action") }
       filter.action = action
