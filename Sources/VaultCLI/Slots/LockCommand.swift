@@ -88,8 +88,8 @@ struct LockCommand: ParsableCommand {
     }
   }
 
-  /// Returns true for an error after which another process may have the vault open: no daemon listens at the socket, or
-  /// the one that does has found the lock of the store taken.
+  /// Returns true for an error after which another process may have the vault open: no daemon listens at the socket,
+  /// or the one that does has found the lock of the store taken.
   static func mayBeElsewhere(_ error: ClientError) -> Bool {
     if case .fault(.misconfigured) = error { true } else { isAbsence(error) }
   }
@@ -139,8 +139,8 @@ struct LockCommand: ParsableCommand {
     return try lock(holder, elsewhere: place)
   }
 
-  /// Locks the vault of the process that has the lock of the store, if the daemon at the usual socket has not opened the
-  /// store because of that.
+  /// Locks the vault of the process that has the lock of the store, if the daemon at the usual socket has not opened
+  /// the store because of that.
   ///
   /// - Parameter reason: the daemon's refusal in words.
   private static func lockOther(than vault: Vault, _ reason: String, isSystem: Bool) throws(Failure) -> Outcome {

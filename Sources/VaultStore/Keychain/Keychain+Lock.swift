@@ -9,8 +9,8 @@ extension Keychain {
   /// - Parameter directory: the directory of a store that this process has open, or makes. Otherwise nothing happens.
   public static func confirmLock(in directory: String) { StoreLock.confirm(in: directory) }
 
-  /// Checks that no other process has the lock of the store in `directory`, and so may have the vault open, whatever the
-  /// condition of the store.
+  /// Checks that no other process has the lock of the store in `directory`, and so may have the vault open, whatever
+  /// the condition of the store.
   ///
   /// - Throws: ``VaultError/inUse(pid:)`` when another process has it; another error when that cannot be examined.
   public static func checkFree(in directory: String) throws(VaultError) { try StoreLock.checkFree(in: directory) }

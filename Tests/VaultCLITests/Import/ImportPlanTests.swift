@@ -110,7 +110,8 @@ import VaultWire
     let whole = [field("Password", .password, "1", refused: false), field("icon", .setting, "7", refused: false)]
     let empty = field("Notes", .note, "", refused: false)
     #expect(rest(Source.map([Source.entry(.login, title: "a", of: whole + [empty])])) == (nil, 0))
-    let large = Source.entry(.login, title: "b", of: whole + [field("Notes", .note, "n"), field("f", .attachment, "f")])
+    let refused = [field("Notes", .note, "n"), field("f", .attachment, "f")]
+    let large = Source.entry(.login, title: "b", of: whole + refused)
     // The file may be one of another format.
     #expect(rest(Source.map([large])) == ("2 fields", 1))
     // The vault keeps only some of the earlier values anyway.

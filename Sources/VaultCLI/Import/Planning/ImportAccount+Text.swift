@@ -53,7 +53,7 @@ extension ImportAccount {
         guard let text = text(line) else { continue }
         let remark = Remark(field: line.field.name, text: text)
         if owners[remark] == nil { order.append(remark) }
-        if owners[remark]?.last != part.name { names[remark, default: []].append(part.name) }
+        if owners[remark]?.last != part.name { owners[remark, default: []].append(part.name) }
         counts[remark, default: 0] += 1
       }
     }
@@ -61,7 +61,7 @@ extension ImportAccount {
       let entries = owners[remark] ?? []
       let count = counts[remark] ?? 0
       let times = count > entries.count ? "\(count) times " : ""
-      return ("\(times)\(Printable.quoted(remark.field)) of \(self.names(entries))", remark.text)
+      return ("\(times)\(Printable.quoted(remark.field)) of \(names(entries))", remark.text)
     }
   }
 
