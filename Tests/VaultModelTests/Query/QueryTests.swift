@@ -195,6 +195,6 @@ struct QueryTests {
   func equality() throws {
     #expect(try Query(parsing: "a=b  c~d") == Query(parsing: " a=\"b\" c~d"))
     #expect(try Query(parsing: "a=b") != Query(parsing: "a!=b"))
-    #expect(try Set([Query(parsing: "foo"), Query(parsing: "name~**foo**")]).count == 1)
+    #expect(try Set([Query(parsing: "foo"), Query(parsing: " foo ")]).count == 1)
   }
 }
