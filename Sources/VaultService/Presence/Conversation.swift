@@ -48,8 +48,6 @@ package final class Conversation: SecretHolder {
   private var wiped: [Handover] = []
   /// Stops work that other programs do for the conversation.
   private var calledOff: [() -> Void] = []
-  /// Runs when the conversation is over.
-  private var followers: [() -> Void] = []
 
   init(_ prompter: any Prompter, _ conversations: Conversations, _ holders: SecretHolders, _ timer: Timer) {
     self.prompter = prompter
@@ -94,9 +92,6 @@ package final class Conversation: SecretHolder {
   /// Registers how to stop the work of another program when the conversation ends, because that program may hold a key.
   /// If the conversation has ended, the work is stopped at once.
   func willCallOff(_ giveUp: @escaping () -> Void) { if isOver { giveUp() } else { calledOff.append(giveUp) } }
-
-  /// Runs a closure when the conversation is over; at once if it is.
-  func whenOver(_ then: @escaping () -> Void) { if isOver { then() } else { followers.append(then) } }
 
   /// Keeps the secret that has proven the right, if it is to be kept.
   func isProven(by secret: Handover) {
@@ -177,10 +172,9 @@ package final class Conversation: SecretHolder {
     wiped = []
     for giveUp in calledOff { giveUp() }
     calledOff = []
-    let (onEnd, followers) = (onEnd, followers)
-    (self.onEnd, self.followers) = (nil, [])
+    let onEnd = onEnd
+    self.onEnd = nil
     onEnd?(dismissed)
-    for follow in followers { follow() }
   }
 
   // MARK: A lock

@@ -57,39 +57,24 @@ package final class Presence {
   }
 
   /// Asks PAM, at most one question at a time.
-  func show(_ question: Question, for wish: PresenceWish) {
-    if let until = dismissals[question], until > vault.clock.boot(), prompt == nil {
-      return wish.end(.unavailable("the prompt was dismissed a moment ago"), 0)
-    }
-    show(question, for: [wish])
-  }
-
-  private func show(_ question: Question, for wishes: [PresenceWish]) {
-    guard let running = prompt else {
-      let new = PresencePrompt(question, for: wishes, self)
-      prompt = new
-      return new.begin()
-    }
-    for wish in wishes {
-      if running.question == question {
-        running.take(wish)
-      } else {
-        wish.end(.unavailable("the fingerprint reader is in use by another prompt"), 0)
+  ///
+  /// - Parameter then: receives the outcome, and the seconds to wait before the next attempt.
+  func show(
+    _ question: Question, to conversation: Conversation, purpose: Purpose,
+    then: @escaping (PresenceOutcome, Int64) -> Void
+  ) {
+    if let running = prompt {
+      guard running.question == question else {
+        return then(.unavailable("the fingerprint reader is in use by another prompt"), 0)
       }
+      return running.show(conversation, purpose: purpose, then: then)
     }
-  }
-
-  /// Asks for the wishes that came too late for a prompt, once that prompt is over. They have not been dismissed with
-  /// it.
-  func follow(_ question: Question, with wishes: [PresenceWish]) {
-    guard !wishes.isEmpty else { return }
-    vault.waiting.turns?.wait { [weak self] in
-      guard let self else { return }
-      let left = wishes.filter { wish in
-        !wish.conversation.isOver && !(wish.endsWithUnlock && vault.state.kind == .unlocked)
-      }
-      if !left.isEmpty { show(question, for: left) }
+    if let until = dismissals[question], until > vault.clock.boot() {
+      return then(.unavailable("the prompt was dismissed a moment ago"), 0)
     }
+    let new = PresencePrompt(question, self)
+    prompt = new
+    new.show(conversation, purpose: purpose, then: then)
   }
 
   func dismissed(_ question: Question) {

@@ -3,70 +3,69 @@ internal import VaultModel
 
 /// The only presence prompt that is shown now: PAM and a fingerprint reader serve one at a time.
 ///
-/// The prompt is shown to the first of its wishes, and names all of them before PAM asks: a yes applies to all of them.
-/// A wish that comes later has a prompt of its own afterwards, because a person who reads and types does not hear of
-/// it. Only a proof for a session for which the prompt asks already joins, because the proof serves the whole session.
+/// The prompt is shown to the first caller that asked. A caller that asks the same question meanwhile joins: the first
+/// one is told of it, and both get the same outcome. A caller that comes after the answer was given does not, because
+/// the person did not know of it: a prompt of its own follows.
 final class PresencePrompt {
-  /// The most wishes that a prompt names; a person reads no longer list.
-  static let most = 8
+  private struct Asker {
+    let conversation: Conversation
+    let purpose: Purpose
+    /// Receives the outcome, and the seconds to wait before the next attempt.
+    let then: (PresenceOutcome, Int64) -> Void
+  }
 
   let question: Presence.Question
   private unowned let presence: Presence
-  private var wishes: [PresenceWish]
-  /// The wishes that came too late to be named.
-  private var late: [PresenceWish]
+  private var askers: [Asker] = []
+  /// The callers that came after an answer was given.
+  private var late: [Asker] = []
+  /// True once the person has answered a question of PAM.
+  private var isAnswered = false
   private var check: (any PresenceChecking)?
   /// The wait in seconds that a failure costs; nil until the attempt is charged. Only an attempt at a question that
   /// takes a password is charged.
   private var charged: Int64?
 
-  /// Makes a prompt for the first of some wishes; the others have theirs afterwards.
-  init(_ question: Presence.Question, for all: [PresenceWish], _ presence: Presence) {
-    (self.question, self.presence) = (question, presence)
-    let (named, rest) = (all.prefix(Self.most), all.dropFirst(Self.most))
-    let isServed = { (wish: PresenceWish) in named.contains(where: wish.isServed) }
-    (wishes, late) = (named + rest.filter(isServed), rest.filter { !isServed($0) })
+  init(_ question: Presence.Question, _ presence: Presence) {
+    self.question = question
+    self.presence = presence
   }
 
-  /// Tells the first wish's person all purposes, and begins the check.
-  func begin() {
-    for wish in wishes + late { watch(wish.conversation) }
-    for wish in wishes.dropFirst() { wish.tell(Self.shared) }
-    guard let first = wishes.first else { return }
-    first.tell("\(what) \(first.purpose.phrase)")
-    for wish in wishes.prefix(Self.most).dropFirst() { first.tell("Also asked \(wish.purpose.phrase)") }
+  /// Shows the prompt to `conversation` or, if another conversation was first, has it wait for that one's outcome.
+  func show(_ conversation: Conversation, purpose: Purpose, then: @escaping (PresenceOutcome, Int64) -> Void) {
+    let isFirst = askers.isEmpty
+    let asker = Asker(conversation: conversation, purpose: purpose, then: then)
+    if isAnswered { late.append(asker) } else { askers.append(asker) }
+    conversation.onEnd = { [weak self, unowned conversation] dismissed in self?.leave(conversation, dismissed) }
+    if isAnswered {
+      conversation.tell(.info, method: "pam", text: "Another program's prompt is being answered; yours follows")
+    } else if isFirst {
+      start()
+    } else if let first = askers.first {
+      first.conversation.tell(.info, method: "pam", text: "Also asked \(purpose.phrase)")
+      conversation.tell(.info, method: "pam", text: "Another program is already asking; its prompt serves both")
+    }
+  }
+
+  private var what: String { question.takesPassword ? "Fingerprint or login password" : "Fingerprint" }
+
+  /// Begins the check with the first asker, and tells it the purpose.
+  private func start() {
+    guard let first = askers.first else { return }
+    first.conversation.tell(.info, method: "pam", text: "\(what) \(first.purpose.phrase)")
     check = presence.means.check(
       question, { [weak self] style, text in self?.relay(style, text) },
       { [weak self] outcome in self?.finish(outcome) })
   }
 
-  /// Takes in a wish that comes while the prompt is shown.
-  func take(_ wish: PresenceWish) {
-    watch(wish.conversation)
-    guard wishes.contains(where: wish.isServed) else {
-      late.append(wish)
-      return wish.tell("Another program's prompt comes first; yours follows")
-    }
-    wishes.append(wish)
-    if wishes.count <= Self.most { wishes.first?.tell("Also asked \(wish.purpose.phrase)") }
-    wish.tell(Self.shared)
-  }
-
-  private static let shared = "Another program is already asking; its prompt serves both"
-
-  private func watch(_ conversation: Conversation) {
-    conversation.onEnd = { [weak self, unowned conversation] dismissed in self?.leave(conversation, dismissed) }
-  }
-
-  private var what: String { question.takesPassword ? "Fingerprint or login password" : "Fingerprint" }
-
   private func relay(_ style: Prompt.Style, _ text: String) {
-    guard let conversation = wishes.first?.conversation else { return }
+    guard let conversation = askers.first?.conversation else { return }
     guard style.wantsAnswer else { return conversation.tell(style, method: "pam", text: text) }
     conversation.ask(style, method: "pam", text: Self.question(text)) { [weak self] answer in
       guard let self else { return }
       // The attempt is charged before its check, so that a check that is ended halfway is no free attempt.
       charge()
+      isAnswered = true
       check?.answer(consuming: answer)
     }
   }
@@ -85,24 +84,23 @@ final class PresencePrompt {
 
   /// Ends the prompt without telling anybody, when the daemon ends.
   func stop() {
-    (wishes, late) = ([], [])
+    (askers, late) = ([], [])
     finish(.cancelled)
   }
 
-  /// Removes the wish of a call that went away. If it was the first, the prompt is over. If its person dismissed the
-  /// prompt, what the same yes would have served is dismissed as well; the other wishes have a prompt of their own.
+  /// Removes an asker that went away. If the first asker dismissed the prompt, the prompt ends for all, because the
+  /// first asker was the one asked.
   private func leave(_ conversation: Conversation, _ dismissed: Bool) {
     late.removeAll { $0.conversation === conversation }
-    guard let index = wishes.firstIndex(where: { $0.conversation === conversation }) else { return }
-    let gone = wishes.remove(at: index)
+    guard let index = askers.firstIndex(where: { $0.conversation === conversation }) else { return }
+    askers.remove(at: index)
     guard index == 0 else { return }
+    check?.cancel()
     if dismissed { presence.dismissed(question) }
-    // After a charge they are not asked again, because a second answer would be free.
-    if charged == nil {
-      let isDismissed = { (wish: PresenceWish) in dismissed && wish.isServed(by: gone) }
-      (wishes, late) = (wishes.filter(isDismissed), wishes.filter { !isDismissed($0) } + late)
-    }
-    finish(.cancelled)
+    // If an unlock ended the first conversation, it also ends the others that were to unlock the vault.
+    askers.removeAll { $0.conversation.endsWhenUnlocked && presence.vault.state.kind == .unlocked }
+    // After a charge the prompt is not shown again, because a second answer would be free.
+    if dismissed || charged != nil || askers.isEmpty { finish(.cancelled) } else { start() }
   }
 
   private func finish(_ outcome: PresenceOutcome) {
@@ -114,44 +112,30 @@ final class PresencePrompt {
     case .failed, .tooManyTries: charge()
     case .cancelled, .unavailable, .expired, .broken: break
     }
-    let (wishes, late) = (wishes, late)
-    (self.wishes, self.late) = ([], [])
-    for wish in wishes + late { wish.conversation.onEnd = nil }
-    // The wishes are answered in turns, because each may fetch a key now.
-    for wish in wishes { end(wish, outcome) }
-    if let outcome = outcomeForLate(outcome) {
-      for wish in late { end(wish, outcome) }
-    } else {
-      follow(with: late, after: outcome == .succeeded ? wishes.first { $0.effect == .unlock } : nil)
-    }
-  }
-
-  private func end(_ wish: PresenceWish, _ outcome: PresenceOutcome) {
+    let (askers, late) = (askers, late)
+    (self.askers, self.late) = ([], [])
+    for asker in askers + late { asker.conversation.onEnd = nil }
     let charged = charged ?? 0
-    presence.vault.waiting.turns?.wait { wish.end(outcome, charged) }
-  }
-
-  /// The outcome for the wishes that the prompt did not name; nil if a prompt of their own follows. The answer was not
-  /// theirs, so no failure counts as theirs; but another answer must not escape the wait that this one costs.
-  private func outcomeForLate(_ outcome: PresenceOutcome) -> PresenceOutcome? {
-    switch outcome {
-    case .succeeded: nil
-    case .cancelled: charged == nil ? nil : .cancelled
-    case .failed, .tooManyTries:
-      question.takesPassword ? .unavailable("a wrong password was typed at another prompt a moment ago") : nil
-    case .unavailable, .expired, .broken: outcome
+    // The askers are answered in turns, because each may fetch a key now.
+    for asker in askers {
+      presence.vault.waiting.turns?.wait { if !asker.conversation.isOver { asker.then(outcome, charged) } }
+    }
+    for asker in late {
+      presence.vault.waiting.turns?.wait { [presence, question] in
+        guard !asker.conversation.isOver else { return }
+        guard outcome.isOfThePrompt else { return asker.then(outcome, charged) }
+        presence.show(question, to: asker.conversation, purpose: asker.purpose, then: asker.then)
+      }
     }
   }
+}
 
-  /// Has the next prompt shown.
-  ///
-  /// - Parameter unlocking: the wish by which the vault is being unlocked. The wishes that its unlock ends wait until
-  ///   it is known whether the unlock succeeds.
-  private func follow(with late: [PresenceWish], after unlocking: PresenceWish?) {
-    guard !late.isEmpty else { return }
-    let waiting = unlocking == nil ? [] : late.filter(\.endsWithUnlock)
-    let next = unlocking == nil ? late : late.filter { !$0.endsWithUnlock }
-    presence.follow(question, with: next)
-    unlocking?.conversation.whenOver { [presence, question] in presence.follow(question, with: waiting) }
+extension PresenceOutcome {
+  /// True if the outcome concerns the callers of one prompt only. Any other would be the same for the next prompt.
+  fileprivate var isOfThePrompt: Bool {
+    switch self {
+    case .succeeded, .cancelled: true
+    case .failed, .tooManyTries, .unavailable, .expired, .broken: false
+    }
   }
 }

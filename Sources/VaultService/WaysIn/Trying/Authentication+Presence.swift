@@ -19,7 +19,7 @@ extension Authentication {
       if !question.takesPassword, fingers.obstacle != nil, let wait = ways.attempts.wait(for: caller(.pam)) {
         return passedOver(.pam, wait)
       }
-      let wish = PresenceWish(conversation: conversation, purpose: purpose, effect: purpose.effect) {
+      ways.presence.show(question, to: conversation, purpose: purpose) {
         [self] outcome, seconds in
         if outcome == .succeeded {
           conversation.holdSecret()
@@ -35,7 +35,6 @@ extension Authentication {
           passedOver(.pam, refusal)
         }
       }
-      ways.presence.show(question, for: wish)
     }
   }
 

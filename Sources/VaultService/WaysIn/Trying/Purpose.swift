@@ -35,9 +35,6 @@ struct Purpose {
     }
   }
 
-  /// The effect of a yes of a person who proves the right to unlock the vault.
-  var effect: PresenceWish.Effect { if case .unlock = act { .unlock } else { .change } }
-
   /// The purpose as a phrase, as in "to unlock the vault".
   var phrase: String {
     let what =

@@ -41,9 +41,7 @@ extension WaysIn {
     } catch { return refuse(prompter, error, .proof, name) }
     let conversation = converse(prompter, .proof, name, said)
     conversation.namesItem = name != nil
-    let session = inquiry.map { $0.attendance.session(of: $0.number) } ?? caller.session
-    let effect = session.map { PresenceWish.Effect.proof($0) } ?? .change
-    showEvidence(for: policy.require, conversation, keychain, purpose, effect) { [unowned self] evidence, slots in
+    showEvidence(for: policy.require, conversation, keychain, purpose) { [unowned self] evidence, slots in
       guard conversation.mayConclude else { return }
       if let (number, attendance) = inquiry {
         guard let session = attendance.session(of: number) else { return conversation.fail(.noSuchRequest(number)) }
@@ -58,7 +56,7 @@ extension WaysIn {
 
   private func showEvidence(
     for requirement: Requirement, _ conversation: Conversation, _ keychain: Keychain, _ purpose: Purpose,
-    _ effect: PresenceWish.Effect, then: @escaping (Authorizations.Evidence, _ slots: [SlotRecord]) -> Void
+    then: @escaping (Authorizations.Evidence, _ slots: [SlotRecord]) -> Void
   ) {
     func typed() {
       Authentication(self, conversation, keychain, kinds: [.password], purpose: purpose) { _, slot in
@@ -69,14 +67,14 @@ extension WaysIn {
     switch requirement {
     case .none, .password: typed()
     case .biometry:
-      ask(.biometry, conversation, keychain, purpose, effect) { shown in
+      ask(.biometry, conversation, keychain, purpose) { shown in
         switch shown {
         case .success(let shown): then(.biometry, shown.slots)
         case .failure(let refusal): conversation.fail(refusal)
         }
       }
     case .userPresence:
-      ask(.userPresence, conversation, keychain, purpose, effect) { shown in
+      ask(.userPresence, conversation, keychain, purpose) { shown in
         let refusal: Refusal
         switch shown {
         case .success(let shown): return then(shown.question.takesPassword ? .presence : .biometry, shown.slots)
@@ -103,8 +101,7 @@ extension WaysIn {
   /// longer accepted.
   private func ask(
     _ requirement: Requirement, _ conversation: Conversation, _ keychain: Keychain,
-    _ purpose: Purpose, _ effect: PresenceWish.Effect,
-    then: @escaping (Result<(question: Presence.Question, slots: [SlotRecord]), Refusal>) -> Void
+    _ purpose: Purpose, then: @escaping (Result<(question: Presence.Question, slots: [SlotRecord]), Refusal>) -> Void
   ) {
     func unavailable(_ obstacle: Obstacle) -> Result<(question: Presence.Question, slots: [SlotRecord]), Refusal> {
       .failure(.unavailable("pam", obstacle))
@@ -121,13 +118,12 @@ extension WaysIn {
       let valid = slots.filter { fingers.agree(with: $0.terms?.fingers(of: question.uid) ?? []) }
       guard !valid.isEmpty else { return then(unavailable(fingers.objection)) }
       if !question.takesPassword, let obstacle = fingers.obstacle { return then(unavailable(obstacle)) }
-      let wish = PresenceWish(conversation: conversation, purpose: purpose, effect: effect) { outcome, seconds in
+      presence.show(question, to: conversation, purpose: purpose) { outcome, seconds in
         if let refusal = outcome.refusal(method: "pam", wait: Int(seconds) * 1000) { return then(.failure(refusal)) }
         // Checked again, because slots may have been removed while the person was asked.
         let left = valid.filter(keychain.slots.contains)
         then(left.isEmpty ? unavailable(noSlot) : .success((question, left)))
       }
-      presence.show(question, for: wish)
     }
   }
 }
