@@ -3,8 +3,8 @@ internal import VaultModel
 
 /// A prompt for a person's presence: one conversation with PAM.
 ///
-/// The prompt is shown to the first caller that asked. A caller of the same session that asks the same question
-/// meanwhile joins: the first one is told of it, and both get the same outcome. Every other caller has a prompt of its
+/// The prompt is shown to the first caller that asked. A caller that asks the same question meanwhile for the same
+/// session joins: the first one is told of it, and both get the same outcome. Every other caller has a prompt of its
 /// own, because the person did not know of it, or because nobody may see this prompt.
 final class PresencePrompt {
   private struct Asker {
@@ -49,8 +49,8 @@ final class PresencePrompt {
 
   /// True if the prompt can serve this conversation as well.
   func serves(_ conversation: Conversation) -> Bool {
-    guard !isAnswered, askers.count < Self.most, let session else { return false }
-    return session == conversation.caller.session
+    guard !isAnswered, askers.count < Self.most, let served = askers.first?.conversation.served else { return false }
+    return served == conversation.served
   }
 
   /// Shows the prompt to `conversation` or, if another conversation was first, has it wait for that one's outcome.
@@ -175,4 +175,9 @@ final class PresencePrompt {
       presence.vault.waiting.turns?.wait { if !asker.conversation.isOver { asker.then(outcome, charged) } }
     }
   }
+}
+
+extension Conversation {
+  /// The session that a yes serves.
+  fileprivate var served: AuthenticationSession? { servedSession ?? caller.session }
 }

@@ -19,6 +19,18 @@ import VaultModel
     #expect(askers.map(\.outcome) == [.succeeded, .succeeded] && silent.outcome == nil)
   }
 
+  @Test("an agent that asks for two sessions has a prompt for each of them") func agent() throws {
+    let stand = try PromptStand()
+    let one = stand.ask(session: 100, serving: 200)
+    let other = stand.ask(for: "to use b", session: 100, serving: 300)
+    #expect(stand.checks.count == 2 && !one.texts.contains { $0.contains("to use b") })
+    let same = stand.ask(for: "to use c", session: 100, serving: 200)
+    #expect(stand.checks.count == 2 && one.texts.contains { $0.contains("to use c") })
+    stand.checks[0].end(.succeeded)
+    stand.run()
+    #expect(one.outcome == .succeeded && same.outcome == .succeeded && other.outcome == nil)
+  }
+
   @Test("a user whose prompts are few has room, and loses none to users who have many") func users() throws {
     let stand = try PromptStand()
     let many = (0..<12).map { stand.askAtPassword(uid: 1001 + UInt32($0 / 4), session: 200 + Int32($0)) }

@@ -33,8 +33,12 @@ final class PromptStand {
     private(set) lazy var conversation = Conversation(
       self, stand.conversations, stand.holders, stand.rooms.hands.timer)
 
-    fileprivate init(_ stand: PromptStand, _ question: Presence.Question, _ caller: Caller, _ words: String) {
+    fileprivate init(
+      _ stand: PromptStand, _ question: Presence.Question, _ caller: Caller, _ words: String,
+      serving session: AuthenticationSession?
+    ) {
       (self.stand, self.caller) = (stand, caller)
+      conversation.servedSession = session
       stand.presence.show(question, to: conversation, purpose: Purpose(.other(words))) { [unowned self] outcome, _ in
         self.outcome = outcome
       }
@@ -77,12 +81,16 @@ final class PromptStand {
 
   /// Asks for presence.
   ///
-  /// - Parameter finger: true if only a finger counts.
+  /// - Parameters:
+  ///   - finger: true if only a finger counts.
+  ///   - served: the session that a yes serves, if it is another one.
   func ask(
-    for words: String = "to use a", uid: UInt32 = RoomStand.owner, session: Int32 = 100, finger: Bool = false
+    for words: String = "to use a", uid: UInt32 = RoomStand.owner, session: Int32 = 100, finger: Bool = false,
+    serving served: Int32? = nil
   ) -> Asker {
     let question = Presence.Question(pam: finger ? "vault-biometry" : "vault", uid: uid, takesPassword: !finger)
-    return Asker(self, question, RoomStand.caller(uid, session: session), words)
+    let other = served.flatMap { RoomStand.caller(uid, session: $0).session }
+    return Asker(self, question, RoomStand.caller(uid, session: session), words, serving: other)
   }
 
   /// Asks for presence, and has PAM ask for the password.
