@@ -52,7 +52,7 @@ import VaultWire
         "  otpauth [one-time] otpauth://hotp/counter?secret=NNVWW23LNNVWW23LNNVWW23LNNVWW23LNNVWW23LNNVWW23LNNVQ"
           + "&algorithm=SHA512&counter=42",
         "one-time MD (old)",
-        "  otpauth [secret] otpauth://totp/MD:old?secret=PB4HQ6DYPB4HQ6DY&issuer=MD&algorithm=MD5",
+        "  otpauth [one-time] otpauth://totp/MD:old?secret=PB4HQ6DYPB4HQ6DY&issuer=MD&algorithm=MD5",
         "one-time OnlyIssuer",
         "  otpauth [one-time] otpauth://totp/OnlyIssuer?secret=PF4XS6LZPF4XS6LZ&issuer=OnlyIssuer",
         "  field 9 [setting] 7", "one-time Steam (steamer)",

@@ -39,7 +39,7 @@ import Testing
     try bindings.add(bind("a", session: 1, forwarding: true))
     #expect(bindings.relay(name) == "for someone on a")
     bindings.fail()
-    #expect(bindings.relay(name) == "for someone on a, for someone who may be on any host")
+    #expect(bindings.relay(name) == "for someone on a or any other host")
     var local = SessionBindings()
     try local.add(bind("b", session: 2, forwarding: false))
     #expect(local.relay(name) == nil)
