@@ -3,9 +3,9 @@ internal import VaultModel
 
 /// A prompt for a person's presence: one conversation with PAM.
 ///
-/// The prompt is shown to the first caller that asked. A caller that asks the same question meanwhile for the same
-/// session joins: the first one is told of it, and both get the same outcome. Every other caller has a prompt of its
-/// own, because the person did not know of it, or because nobody may see this prompt.
+/// The prompt is shown to the first caller that asked. A caller of the same session that asks the same question
+/// meanwhile, for the same session, joins: the first one is told of it, and both get the same outcome. Every other
+/// caller has a prompt of its own, because the person did not know of it, or because nobody may see this prompt.
 final class PresencePrompt {
   private struct Asker {
     let conversation: Conversation
@@ -49,8 +49,11 @@ final class PresencePrompt {
 
   /// True if the prompt can serve this conversation as well.
   func serves(_ conversation: Conversation) -> Bool {
-    guard !isAnswered, askers.count < Self.most, let served = askers.first?.conversation.served else { return false }
-    return served == conversation.served
+    guard !isAnswered, askers.count < Self.most, let first = askers.first?.conversation, let session else {
+      return false
+    }
+    // A program that asks for another session shows its prompt elsewhere, or nowhere.
+    return session == conversation.caller.session && first.served == conversation.served
   }
 
   /// Shows the prompt to `conversation` or, if another conversation was first, has it wait for that one's outcome.

@@ -26,6 +26,10 @@ import VaultModel
     #expect(stand.checks.count == 2 && !one.texts.contains { $0.contains("to use b") })
     let same = stand.ask(for: "to use c", session: 100, serving: 200)
     #expect(stand.checks.count == 2 && one.texts.contains { $0.contains("to use c") })
+    // Neither a program of that session nor another agent waits for what this agent may show nobody.
+    _ = stand.ask(session: 200)
+    _ = stand.ask(session: 400, serving: 200)
+    #expect(stand.checks.count == 4)
     stand.checks[0].end(.succeeded)
     stand.run()
     #expect(one.outcome == .succeeded && same.outcome == .succeeded && other.outcome == nil)
