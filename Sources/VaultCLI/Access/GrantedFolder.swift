@@ -26,8 +26,9 @@ enum GrantedFolder {
   }
 
   /// Returns a hint on a pattern that looks like several with commas between them, as rights and the parts of a subject
-  /// are written; nil for another one.
+  /// are written; nil for another one, and for one with braces, whose commas are meant otherwise.
   static func listHint(_ pattern: String) -> String? {
+    guard !pattern.utf8.contains(where: { "{}".utf8.contains($0) }) else { return nil }
     let parts = pattern.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     guard parts.count > 1, parts.allSatisfy({ (try? ItemPattern($0)) != nil }) else { return nil }
     let apart = parts.map { quoted($0) }.joined(separator: " and ")

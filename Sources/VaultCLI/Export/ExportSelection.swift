@@ -51,7 +51,8 @@ struct ExportSelection {
     }
     switch format {
     case .kdbx, .bitwarden: return nil
-    case .env, .json: return "it is in the vault's keyring, which `vault export --to secret-service` copies"
+    case .env, .json:
+      return "it is in the vault's keyring, which \(Hint.vault("export --to secret-service")) copies"
     }
   }
 

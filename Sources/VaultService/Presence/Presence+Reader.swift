@@ -1,5 +1,7 @@
 // The fingerprint reader, which serves one PAM conversation at a time. A prompt that also takes a password needs no
-// reader: PAM asks for the password while another prompt has the reader. A prompt for a finger alone waits its turn.
+// reader: PAM asks for the password while another prompt has the reader. But its check takes the reader if it is free,
+// so the prompt does not begin before another user's that waits for the reader. A prompt for a finger alone waits its
+// turn.
 extension Presence {
   /// The time without a sign of a person after which a prompt gives up the reader to one that waits, and the time after
   /// which fprintd has surely noticed that a check was ended, in nanoseconds.
@@ -7,7 +9,9 @@ extension Presence {
 
   /// True if a prompt may begin its check now.
   func mayBegin(_ prompt: PresencePrompt) -> Bool {
-    if prompt.question.takesPassword { return true }
+    if prompt.question.takesPassword {
+      return !prompts.contains { $0.waitsForReader && $0.question.uid != prompt.question.uid }
+    }
     return vault.clock.monotonic() - readerLeft >= Self.release
       && !prompts.contains { $0 !== prompt && ($0.isAtReader || $0.waitsForReader) }
   }

@@ -82,7 +82,7 @@ final class PresencePrompt {
     guard let first = askers.first else { return }
     first.conversation.tell(.info, method: "pam", text: "\(what) \(first.purpose.phrase)")
     (isAsking, isAnswered, lastSign) = (false, false, presence.vault.clock.monotonic())
-    if !question.takesPassword { presence.lastAtReader = question.uid }
+    presence.lastAtReader = question.uid
     check = presence.means.check(
       question, { [weak self] style, text in self?.relay(style, text) },
       { [weak self] outcome in self?.end(outcome) })

@@ -21,6 +21,25 @@ import VaultModel
     #expect(finger.texts == [waits, begun] && stand.checks.count == 3)
   }
 
+  @Test("prompts that take passwords, one after the other, do not keep it from another user") func passwords() throws {
+    let stand = try PromptStand()
+    let first = stand.ask(uid: 1001, session: 200)
+    let finger = stand.ask(finger: true)
+    let more = stand.ask(uid: 1001, session: 201)
+    #expect(more.texts == [waits] && stand.checks.count == 1)
+    for _ in 0..<6 {
+      stand.rooms.hands.pass(seconds: 2)
+      stand.run()
+    }
+    #expect(first.outcome == gaveWay && finger.texts == [waits, begun] && stand.checks.count == 2)
+    // That user's next prompt does not wait for longer either.
+    for _ in 0..<6 {
+      stand.rooms.hands.pass(seconds: 2)
+      stand.run()
+    }
+    #expect(finger.outcome == gaveWay && more.texts.count == 2 && stand.checks.count == 3)
+  }
+
   @Test("the one that waits has the reader as soon as the other one is over", arguments: [false, true])
   func over(isCutOff: Bool) throws {
     let stand = try PromptStand()
