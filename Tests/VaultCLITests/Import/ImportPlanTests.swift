@@ -133,8 +133,8 @@ import VaultWire
   @Test("names the one-time secrets that are none, once for the same fault") func oneTime() {
     let entries = Source.map([
       Source.entry(.oneTime, title: "c", [("otpauth", .oneTime, "otpauth://totp/c?secret=!!!")]),
-      Source.entry(.oneTime, title: "d", [("otpauth", .oneTime, "none")]),
-      Source.entry(title: "e", [("Password", .password, "1"), ("totp", .oneTime, "none")]),
+      Source.entry(.oneTime, title: "d", [("otpauth", .oneTime, "no code!")]),
+      Source.entry(title: "e", [("Password", .password, "1"), ("totp", .oneTime, "no code!")]),
       Source.entry(.oneTime, title: "f", [("otpauth", .oneTime, "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP")]),
     ])
     var vault = PlannedVault()
