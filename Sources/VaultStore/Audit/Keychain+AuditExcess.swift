@@ -10,20 +10,21 @@ extension Keychain {
   /// Chains that the unlocked vault has begun stay. Call this before the first ``joinAudit(rows:_:)``.
   ///
   /// - Parameters:
+  ///   - least: the fewest bytes for which a gap is made.
   ///   - now: Unix seconds.
   ///   - tell: makes the entry that reports how many entries were removed, as their chains state it. It is written at
   ///     the same time, in a chain of the unlocked vault.
   /// - Returns: false if this is not possible yet, because records wait to be written.
   /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``; ``VaultError/storage(_:)``. Nothing was removed then.
   public func dropExcessAudit(
-    beyond most: Int64, now: Int64, tell: (_ gone: Int64) -> AuditEntry
+    beyond most: Int64, atLeast least: Int64 = 1, now: Int64, tell: (_ gone: Int64) -> AuditEntry
   ) throws(VaultError) -> Bool {
     guard !bound.isAuditJoined, bound.auditJoin == nil, !hasFailed, unjoinedAuditBytes ?? 0 > most else { return true }
     guard !hasUnwrittenAudit else { return false }
     var anchor = try anchor() ?? AuditAnchor(cut: .start, joined: .start)
     let room = max(0, most - anchor.early)
     let early = try earlyBytes(after: anchor)
-    guard early > room else { return true }
+    guard early - room >= least else { return true }
     var excess = Excess(anchor, left: early - room)
     try eachTailRow(after: anchor) { (row: AuditRow) throws(VaultError) in try excess.meet(row) }
     let removed = excess.end(at: auditEnd)

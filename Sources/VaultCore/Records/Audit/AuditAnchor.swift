@@ -66,7 +66,7 @@ public struct AuditAnchor: Hashable, Sendable {
   /// The highest number of ranges of rows that are set aside.
   public static let mostAside = 256
   /// The highest number of gaps.
-  public static let mostGaps = 256
+  public static let mostGaps = 1024
 
   public init(cut: AuditPosition, joined: AuditPosition, isVouchedFor: Bool = true) {
     (self.cut, self.joined, self.isVouchedFor) = (cut, joined, isVouchedFor)

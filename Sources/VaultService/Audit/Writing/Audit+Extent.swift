@@ -10,6 +10,9 @@ extension Audit {
   private static let joinedAtOnce = 256
   /// The time until entries from before an unlock are looked at again, in nanoseconds, if that was not possible.
   private static let retryInterval: Int64 = 1_000_000_000
+  /// The fewest bytes that are removed from within the log: each start of the daemon writes a little, and the number of
+  /// gaps is limited.
+  private static let leastGap: Int64 = 64 << 10
   /// The number of steps of a cut that are done at once.
   private static let cutsAtOnce = 2
 
@@ -53,7 +56,7 @@ extension Audit {
   /// other entries would have to go. False if entries wait to be written, which come after them.
   private func dropExcess(_ keychain: Keychain) throws(VaultError) -> Bool {
     let now = clock.wall()
-    return try keychain.dropExcessAudit(beyond: mostEarly, now: now) { gone in
+    return try keychain.dropExcessAudit(beyond: mostEarly, atLeast: Self.leastGap, now: now) { gone in
       let text = "\(Counted.text(gone, "entry")) \(gone == 1 ? "was" : "were") removed:"
       let reason = "\(text) more were written before an unlock than have room in the log"
       log.error("the audit log: \(reason)")
