@@ -17,7 +17,7 @@ FUZZ_SWIFTC := swiftc -O -g -wmo -sanitize=fuzzer,address -parse-as-library -swi
   -enable-testing -strict-memory-safety -warnings-as-errors -enable-upcoming-feature InternalImportsByDefault \
   -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature ExistentialAny \
   -I Sources/CSodium -I Sources/CGcrypt -I Sources/CLinux -I Sources/CSQLite -I Sources/CTPM2 -I Sources/CExpat \
-  -I $(FUZZ)
+  -I Sources/CYAML -I $(FUZZ)
 
 # The types of the wire, which SwiftPM's build has its plugin generate.
 FUZZ_WIRE := $(patsubst %,$(FUZZ)/wire/%.swift,Faults Interfaces WireMethods WireTypes)
@@ -157,7 +157,7 @@ $(FUZZ)/%Fuzz:
 	@$(FUZZ_SWIFTC) $(call fuzz-coverage,$*Fuzz) -use-ld=lld -module-name $*Fuzz \
 	  -emit-executable -emit-module-path $(FUZZ)/$*Fuzz.swiftmodule $(filter %.swift %.o,$^) \
 	  $(if $(findstring VaultCore,$^),-lsodium) $(if $(findstring VaultSigning,$^),-lgcrypt) \
-	  $(if $(findstring VaultStore,$^),-lsqlite3) $(if $(findstring VaultImport.o,$^),-lexpat -lgcrypt) \
+	  $(if $(findstring VaultStore,$^),-lsqlite3) $(if $(findstring VaultImport.o,$^),-lexpat -lyaml -lgcrypt) \
 	  $(if $(findstring VaultTPM2,$^),-ltss2-esys -ltss2-mu -ltss2-tctildr) -o $@
 
 kept-corpus = $(wildcard Tests/Fuzz/Corpus/$1)
