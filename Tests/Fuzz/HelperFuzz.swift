@@ -1,4 +1,3 @@
-import VaultBytes
 import VaultModel
 
 @testable import VaultCLI

@@ -40,18 +40,15 @@ final class OpenInquiry: Sendable {
     }
   }
 
-  /// Waits up to two seconds until the daemon names another process than `asker`; the daemon reports changes a few
+  /// Waits up to two seconds until the daemon names an asker other than process `pid`; the daemon reports changes a few
   /// times a second.
-  func waitForAnother(than asker: Wire.Asker?) throws(Withdrawal.Errno) {
-    let isSame = { (inquiry: Wire.Inquiry) in
-      inquiry.askers.first?.pid == asker?.pid && inquiry.askers.first?.started == asker?.started
-    }
+  func waitForAnother(than pid: Int?) throws(Withdrawal.Errno) {
     let deadline = Clock.now() + 2_000_000
-    while isSame(inquiry) {
+    while inquiry.askers.first?.pid == pid {
       let news = try Withdrawal()
       let isOld = state.withLock { state in
         state.news = news
-        return isSame(state.inquiry)
+        return state.inquiry.askers.first?.pid == pid
       }
       let now = Clock.now()
       guard isOld, !end.isRaised, now < deadline else { return }

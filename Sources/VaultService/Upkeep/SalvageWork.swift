@@ -134,8 +134,7 @@ extension Upkeep {
     let work: SalvageWork
     do throws(VaultError) {
       let audit = vault.audit
-      let now = vault.clock.wall()
-      let salvage = try Salvage(keychain, in: salvageDirectory, now: now, mostEarly: audit.mostEarly) { block in
+      let salvage = try Salvage(keychain, in: salvageDirectory, now: vault.clock.wall()) { block in
         if !hasFailed { audit.fillWithCounts(&block) }
       }
       if !hasFailed { vault.audit.willCopy() }

@@ -1,5 +1,4 @@
 import Testing
-import VaultBytes
 import VaultModel
 
 @testable import VaultCLI

@@ -1,6 +1,5 @@
 import Foundation
 import Testing
-import VaultBytes
 import VaultTesting
 
 @testable import VaultCLI

@@ -60,8 +60,7 @@ enum HalfReading: CaseIterable {
     case .logCheck:
       rooms.vault.audit.write()
       let facts = keychain.auditFacts
-      var noted = AuditNotes()
-      noted.add(facts.link, for: facts.entries)
+      let noted = [facts.entries: facts.link]
       let reading = try rooms.access.readAudit(AuditFilter(), noted: noted, for: administrator)
       let last = keychain.nextAuditEntry - 1
       let (_, isOver) = try reading.page(until: 0) { 1 }

@@ -1,4 +1,3 @@
-internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 

@@ -1,6 +1,5 @@
 internal import CLinux
 internal import Glibc
-internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 

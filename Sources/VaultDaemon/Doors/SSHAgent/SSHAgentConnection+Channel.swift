@@ -22,11 +22,7 @@ extension SSHAgentConnection {
       if share.mayTell(now: door.vault.clock.monotonic()) { log("all connections wait for their answers") }
       return close()
     }
-    guard let process = PeerProcess(at: socket, peer), process.isAlive else {
-      // The first request is refused, and has its entry.
-      caller = Caller(unknown: peer, by: .sshAgent)
-      return
-    }
+    guard let process = PeerProcess(at: socket, peer), process.isAlive else { return close() }
     peerProcess = process
     var caller = Caller(peer, process, groups: socket.peerGroups(), door.clients.known)
     caller.door = .sshAgent

@@ -56,13 +56,12 @@ package final class AuditReading: SecretHolder {
     package let compared: Int
     package let uncompared: Int
 
-    fileprivate init(_ walk: AuditWalk, _ noted: AuditNotes, cut: Int64) {
-      faults = walk.faults.map { Fault(first: $0.first, last: $0.last, text: $0.text) } + noted.faults
+    fileprivate init(_ walk: AuditWalk, cut: Int64) {
+      faults = walk.faults.map { Fault(first: $0.first, last: $0.last, text: $0.text) }
       unvouched = walk.unvouched
       (total, link) = (walk.checked.entries, walk.checked.link.array.hex)
       self.cut = cut
-      // A further link for an entry is compared with the first one.
-      (compared, uncompared) = (walk.notes - walk.uncompared + noted.further, walk.uncompared)
+      (compared, uncompared) = (walk.notes - walk.uncompared, walk.uncompared)
     }
   }
 
@@ -90,9 +89,7 @@ package final class AuditReading: SecretHolder {
   /// True when the reader has stopped.
   package private(set) var hasEnded = false
   private var walk: AuditWalk?
-  /// The notes with which the log is compared; nil if the log is not checked.
-  private let noted: AuditNotes?
-  private var isCheck: Bool { noted != nil }
+  private let isCheck: Bool
   /// True when the reader is also told of new entries. Counts are then shown when they are written, and not before.
   package var isFollowing = false
   private var firsts = AuditFirsts()
@@ -120,7 +117,7 @@ package final class AuditReading: SecretHolder {
 
   init(
     _ audit: Audit, _ place: AuditReaders.Place, _ keychain: Keychain, _ filter: AuditFilter, own: AuditEntry.Caller,
-    noted: AuditNotes?, in holders: SecretHolders, mayFind: @escaping (ItemName, Policy?) -> Bool,
+    noted: [Int64: Digest]?, in holders: SecretHolders, mayFind: @escaping (ItemName, Policy?) -> Bool,
     decide: @escaping () throws(Refusal) -> Scope
   ) throws(Refusal) {
     self.audit = audit
@@ -130,14 +127,14 @@ package final class AuditReading: SecretHolder {
     stage = AuditStage(last: filter.last)
     met = AuditGaps(since: filter.since, until: filter.until)
     (self.decide, self.mayFind) = (decide, mayFind)
-    self.noted = noted
+    isCheck = noted != nil
     scope = try decide()
     told = audit.clock.monotonic()
     next = filter.from ?? 1
     seen = keychain.nextAuditEntry
     do throws(VaultError) {
       if let noted {
-        walk = try keychain.auditWalk(noted: noted.links)
+        walk = try keychain.auditWalk(noted: noted)
       } else if let from = filter.from {
         walk = try keychain.auditWalk(from: from)
       } else {
@@ -233,7 +230,7 @@ package final class AuditReading: SecretHolder {
     } catch { throw Refusal(error) }
     progress = walk.progress
     guard isOver else { return found }
-    if result == nil { result = Result(walk, noted ?? AuditNotes(), cut: keychain.auditFacts.cut) }
+    if result == nil { result = Result(walk, cut: keychain.auditFacts.cut) }
     self.walk = nil
     if isCheck { return found }
     if try beginLater(keychain) { return now() >= end ? found : found + (try look(until: end, now: now)) }
@@ -282,9 +279,7 @@ package final class AuditReading: SecretHolder {
   package var gaps: AuditGaps? {
     guard !isCheck, !isFollowing, filter.last == nil, let keychain = audit.keychain() else { return nil }
     var gaps = met
-    let areUnreadable = result?.faults.isEmpty == false
-    gaps.conclude(
-      begin: keychain.auditBegin, areOff: audit.settings.mode == .off, haveLost: audit.lost > 0 || areUnreadable)
+    gaps.conclude(begin: keychain.auditBegin, areOff: audit.settings.mode == .off, haveLost: audit.lost > 0)
     return gaps
   }
 

@@ -53,9 +53,14 @@ struct AuditBudget: Equatable {
   }
 
   /// Counts bytes that are in the log already.
-  mutating func charge(_ bytes: Int, to part: AuditPart, now: Int64) {
+  ///
+  /// - Parameter size: the size of the whole log in bytes, if the bytes are to fill the part to its half at most; nil
+  ///   otherwise.
+  mutating func charge(_ bytes: Int, to part: AuditPart, mostHalf size: Int64? = nil, now: Int64) {
     if time == .min { time = now }
-    used[part.rawValue] += Double(bytes)
+    let index = part.rawValue
+    let most = size.map { max(used[index], Self.whole(part, $0) / 2) } ?? .infinity
+    used[index] = min(used[index] + Double(bytes), most)
   }
 
   /// Adds the usage in another budget of the same subject.

@@ -1,1 +1,0 @@
-../../Fuzz/BitwardenFuzz.swift

@@ -1,1 +1,0 @@
-../../Fuzz/Import/FittingEntries.swift

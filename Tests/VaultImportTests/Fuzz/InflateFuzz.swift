@@ -1,1 +1,0 @@
-../../Fuzz/InflateFuzz.swift

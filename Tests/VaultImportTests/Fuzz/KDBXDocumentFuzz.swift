@@ -1,1 +1,0 @@
-../../Fuzz/KDBXDocumentFuzz.swift

@@ -1,1 +1,0 @@
-../../Fuzz/KDBXFuzz.swift

@@ -1,1 +1,0 @@
-../../Fuzz/Import/SealedContent.swift
