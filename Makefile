@@ -60,7 +60,7 @@ without-known-warnings := sed -u -e '/in statically linked applications requires
 # The packages that the build needs, without any upgrade, and those that the tests need beside them, with the upgrades
 # that apt wants for them.
 BUILD_DEPS := libsodium-dev libgcrypt20-dev libqrencode-dev libsqlite3-dev libsystemd-dev libpam0g-dev libtss2-dev \
-              libsecret-1-dev libexpat1-dev
+              libsecret-1-dev libexpat1-dev libyaml-dev
 DEB_DEPS   := debhelper lintian
 TEST_DEPS  := libpam0g-dev libtss2-tcti-pcap0 systemd mandoc argon2 socat fprintd libpam-fprintd polkitd dbus-daemon \
               python3-dbusmock swtpm swtpm-tools \
@@ -75,7 +75,7 @@ TEST_DEPS  := libpam0g-dev libtss2-tcti-pcap0 systemd mandoc argon2 socat fprint
 # are skipped.
 TEST_PYTHON := docker pip uv pyjwt cryptography
 BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi python3-secretstorage \
-              util-linux sqlite3 pass gnupg keepassxc git strace pkg-config openssh-client
+              util-linux sqlite3 pass gnupg keepassxc git strace pkg-config openssh-client openssl
 
 # The rest of what it runs is unpacked below .build/interop, and not installed.
 INTEROP_DEPS := dbus-daemon systemd python3 python3-dbus python3-gi python3-cryptography python3-pip gir1.2-secret-1 \

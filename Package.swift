@@ -86,6 +86,7 @@ let package = Package(
     .systemLibrary(name: "CTPM2"),
     .systemLibrary(name: "CQREncode"),
     .systemLibrary(name: "CExpat"),
+    .systemLibrary(name: "CYAML"),
     // The flags of glib-2.0 are used, because those of libsecret contain -pthread, about which the package manager
     // complains at every build.
     .systemLibrary(name: "CSecret", pkgConfig: "glib-2.0"),
@@ -149,12 +150,12 @@ let package = Package(
     .target(
       name: "VaultQR", dependencies: ["VaultProcess", "VaultWire", "VaultBytes", "CQREncode", "CLinux"],
       swiftSettings: strict),
-    // The readers of other programs' files, which run in a sandbox. `vault` trusts nothing that they say, so it shares
-    // the frames with them alone.
+    // The readers of other programs' files, which run in a sandbox. `vault` trusts nothing that they say.
     .target(
       name: "VaultImport",
       dependencies: [
-        "VaultHelper", "VaultProcess", "VaultWire", "VaultBytes", "CGcrypt", "CExpat", "CSandbox", "CLinux",
+        "VaultHelper", "VaultProcess", "VaultWire", "VaultModel", "VaultBytes", "CGcrypt", "CExpat", "CYAML",
+        "CSandbox", "CLinux",
       ],
       swiftSettings: strict),
     // The program that asks a person questions: the daemon itself starts no program of the user and
@@ -296,7 +297,7 @@ let package = Package(
     .testTarget(
       name: "VaultImportTests",
       dependencies: [
-        "VaultImport", "VaultWire", "VaultBytes", "vault-import", "sandbox-proof", "VaultTesting",
+        "VaultImport", "VaultWire", "VaultModel", "VaultBytes", "vault-import", "sandbox-proof", "VaultTesting",
       ],
       resources: [.copy("Files")], swiftSettings: strict),
     .testTarget(

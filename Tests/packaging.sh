@@ -86,7 +86,7 @@ quiet "vault-tpm2 needs the TPM software stack alone" helper_needs vault-tpm2 'l
 quiet "vault-keyring needs libsecret and GLib alone" helper_needs vault-keyring 'libsecret-1|lib(gio|gobject|glib)-2\.0'
 quiet "vault-qr needs libqrencode alone" helper_needs vault-qr libqrencode
 quiet "vault-rsa needs libsodium and libgcrypt alone" helper_needs vault-rsa 'libsodium|libgcrypt'
-quiet "vault-import needs libgcrypt and expat alone" helper_needs vault-import 'libgcrypt|libexpat'
+quiet "vault-import needs libgcrypt, expat and libyaml alone" helper_needs vault-import 'libgcrypt|libexpat|libyaml-0'
 quiet "vault-agent needs libsystemd alone" helper_needs vault-agent libsystemd
 
 # The packages of the build on a machine that lags behind its archive: of three that are missing, libold-dev would

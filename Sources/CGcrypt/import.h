@@ -34,6 +34,14 @@ static inline gcry_error_t vault_import_pbkdf2_sha256(const void *password, size
                            key);
 }
 
+/* The same with a key of any size. */
+static inline gcry_error_t vault_import_pbkdf2_sha256_long(const void *password, size_t password_count,
+                                                           const void *salt, size_t salt_count,
+                                                           unsigned long iterations, void *key, size_t key_count) {
+    return gcry_kdf_derive(password, password_count, GCRY_KDF_PBKDF2, GCRY_MD_SHA256, salt, salt_count, iterations,
+                           key_count, key);
+}
+
 /* Argon2id (RFC 9106), version 0x13. libgcrypt computes the lanes one after another if it gets no threads. */
 static inline gcry_error_t vault_import_argon2id(const void *password, size_t password_count, const void *salt,
                                                  size_t salt_count, unsigned long kibibytes, unsigned long passes,
@@ -57,6 +65,19 @@ static inline gcry_error_t vault_import_aes256_cbc_decrypt(const unsigned char k
     if (error) return error;
     error = gcry_cipher_setkey(handle, key, 32);
     if (!error) error = gcry_cipher_setiv(handle, vector, 16);
+    if (!error) error = gcry_cipher_decrypt(handle, bytes, count, NULL, 0);
+    gcry_cipher_close(handle);
+    return error;
+}
+
+/* AES-256-CTR (NIST SP 800-38A) with a counter that begins with 16 bytes, in place. */
+static inline gcry_error_t vault_import_aes256_ctr(const unsigned char key[32], const unsigned char counter[16],
+                                                   void *bytes, size_t count) {
+    gcry_cipher_hd_t handle;
+    gcry_error_t error = gcry_cipher_open(&handle, GCRY_CIPHER_AES256, GCRY_CIPHER_MODE_CTR, 0);
+    if (error) return error;
+    error = gcry_cipher_setkey(handle, key, 32);
+    if (!error) error = gcry_cipher_setctr(handle, counter, 16);
     if (!error) error = gcry_cipher_decrypt(handle, bytes, count, NULL, 0);
     gcry_cipher_close(handle);
     return error;

@@ -8,7 +8,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -62,11 +61,12 @@ static int limit(int resource, rlim_t soft, rlim_t hard) {
     return setrlimit(resource, &(struct rlimit){ soft, hard });
 }
 
-static int limit_all(void) {
+static int limit_all(uint64_t more) {
     /* Someone who has set a lower limit gets a lower one. */
     struct rlimit memory, time;
     if (getrlimit(RLIMIT_AS, &memory) != 0 || getrlimit(RLIMIT_CPU, &time) != 0) return -1;
-    rlim_t most = memory.rlim_max < VAULT_SANDBOX_MEMORY ? memory.rlim_max : VAULT_SANDBOX_MEMORY;
+    rlim_t wanted = VAULT_SANDBOX_MEMORY + more;
+    rlim_t most = memory.rlim_max < wanted ? memory.rlim_max : wanted;
     /* The kernel would send SIGKILL, and not SIGXCPU, at the hard limit. */
     rlim_t last = time.rlim_max < VAULT_SANDBOX_SECONDS + 5 ? time.rlim_max : VAULT_SANDBOX_SECONDS + 5;
     rlim_t seconds = last < VAULT_SANDBOX_SECONDS ? last : VAULT_SANDBOX_SECONDS;
@@ -119,11 +119,11 @@ static int filter_calls(void) {
     return other == 0 ? 0 : -1;
 }
 
-const char *vault_enter_sandbox(void) {
+const char *vault_enter_sandbox(uint64_t memory) {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return "no_new_privs";
     if (vault_refuse_files() < 0) return "Landlock";
     if (close_range(1, UINT_MAX, 0) != 0) return "close_range";
-    if (limit_all() != 0) return "setrlimit";
+    if (limit_all(memory) != 0) return "setrlimit";
     if (filter_calls() != 0) return "seccomp";
     return NULL;
 }
@@ -131,6 +131,6 @@ const char *vault_enter_sandbox(void) {
 #else
 
 int vault_refuse_files(void) { return 1; }
-const char *vault_enter_sandbox(void) { return NULL; }
+const char *vault_enter_sandbox(uint64_t memory) { (void)memory; return NULL; }
 
 #endif

@@ -8,8 +8,8 @@ runs everything once and shortly, and prints no figure; BENCH_PARTS names some o
 many items a large store has."""
 
 import json, os, statistics, subprocess, sys, time
-import against, asking, auditing, chart, clients, computing, deposits, doors, fairness, granting, holding, latency
-import methods, rekeying, secretservice, sharing, signing, store
+import against, asking, auditing, chart, clients, computing, deposits, doors, fairness, granting, holding, importing
+import latency, methods, rekeying, secretservice, sharing, signing, store
 from report import BIN, IDLE_SECONDS, PROGRAMS, RESULT, ROUNDS, SECONDS, TRIES, conclude, line, measure, ratio
 from world import Desktop, Keyring, PresentUser, Sandbox, Vault, voluntary_switches
 
@@ -171,7 +171,7 @@ PARTS = {"requests": requests, "granting": granting.run, "auditing": auditing.ru
          "asking": asking.run, "doors": doors.run, "signing": signing.run, "computing": computing.run,
          "fairness": fairness.run, "methods": methods.run, "holding": holding.run, "rekeying": rekeying.run,
          "secret-service": secretservice.run, "sharing": sharing.run, "clients": clients.run, "latency": latency.run,
-         "store": store.run, "against": against.run}
+         "importing": importing.run, "store": store.run, "against": against.run}
 
 
 def main():

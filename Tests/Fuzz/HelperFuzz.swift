@@ -1,3 +1,4 @@
+import VaultBytes
 import VaultModel
 
 @testable import VaultCLI

@@ -6,12 +6,22 @@
     // libFuzzer lends `count` bytes for the call.
     let bytes = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: count))
     _ = exerciseKnownHosts(bytes)
+    exerciseHostKey(bytes)
     return 0
   }
 #endif
 
 /// The key to look for: `AAAAC3NzaC1lZDI1NTE5AAAAAA==`, as short as its type allows, so that a fuzzer can find it.
 private let key = [0, 0, 0, 11] + Array("ssh-ed25519".utf8) + [0, 0, 0, 0]
+
+/// Takes any bytes for a host's key. What its authority has signed is a certificate, and has a plain key in it.
+func exerciseHostKey(_ bytes: RawSpan) {
+  let blob = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
+  let key = HostKey(blob)
+  guard key.certificate == nil || key.isCertificate && KeyBlob.isPlain(key.plain) else {
+    fatalError("a certificate without a key")
+  }
+}
 
 /// Looks for a key in any bytes. The names must be bounded, printable and distinct; more candidates must not remove
 /// any; and the same text twice must give the same names. Returns true if anything was found.

@@ -16,7 +16,8 @@ FUZZERS := $(basename $(notdir $(wildcard Tests/Fuzz/*Fuzz.swift)))
 FUZZ_SWIFTC := swiftc -O -g -wmo -sanitize=fuzzer,address -parse-as-library -swift-version 6 -package-name vault \
   -enable-testing -strict-memory-safety -warnings-as-errors -enable-upcoming-feature InternalImportsByDefault \
   -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature ExistentialAny \
-  -I Sources/CSodium -I Sources/CGcrypt -I Sources/CLinux -I Sources/CSQLite -I Sources/CTPM2 -I $(FUZZ)
+  -I Sources/CSodium -I Sources/CGcrypt -I Sources/CLinux -I Sources/CSQLite -I Sources/CTPM2 -I Sources/CExpat \
+  -I Sources/CYAML -I $(FUZZ)
 
 # The types of the wire, which SwiftPM's build has its plugin generate.
 FUZZ_WIRE := $(patsubst %,$(FUZZ)/wire/%.swift,Faults Interfaces WireMethods WireTypes)
@@ -47,11 +48,14 @@ $(FUZZ)/VaultService.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultService/%.s
   $(patsubst %,$(FUZZ)/%.o,VaultCore VaultModel VaultBytes)
 # The parsers of the client's files and of other programs' words, without the argument parser.
 FUZZ_CLI := Items/Fetching/FetchedItems Items/Fetching/ItemReference Inject/Escape Inject/ShellWord Inject/Template \
-  Inject/TemplateParser Inject/YAMLScalar Helpers/Git/GitAttributes Helpers/Git/GitPlace Helpers/NameSegment \
-  Helpers/URLSpelling \
+  Inject/TemplateParser Inject/YAMLScalar Helpers/Git/GitAttributes Helpers/Git/GitPlace \
   Run/EnvironmentFile Run/VariableName Run/Variables
 $(FUZZ)/VaultCLI.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultCLI/%.swift,$(FUZZ_CLI)) \
   $(patsubst %,$(FUZZ)/%.o,VaultWire VaultModel VaultBytes)
+# The readers of other programs' files, without the program, its sandbox and its socket.
+FUZZ_READERS := $(shell find Sources/VaultImport -name '*.swift' -not -path '*/Program/*') \
+  Sources/VaultImport/Program/Entry+Reply.swift
+$(FUZZ)/VaultImport.o: Tests/Fuzz/fuzz.mk $(FUZZ_READERS) $(patsubst %,$(FUZZ)/%.o,VaultWire VaultModel VaultBytes)
 # The parser of another keyring's replies.
 $(FUZZ)/VaultKeyring.o: Tests/Fuzz/fuzz.mk Sources/VaultKeyring/PropertyTable.swift \
   $(patsubst %,$(FUZZ)/%.o,VaultWire VaultModel VaultBytes)
@@ -80,10 +84,23 @@ $(FUZZ_BUS)/%.o:
 	  -c $(filter %.swift,$^) -o $@
 	@touch $@
 
+# The reading of the replies of vault-import, and the plan of what to store: other files of the module than above.
+FUZZ_PLANNING := $(FUZZ)/planning
+FUZZ_PLANNING_SWIFTC := $(FUZZ_SWIFTC:swiftc=swiftc -I $(FUZZ_PLANNING))
+FUZZ_PLAN := $(patsubst %,Sources/VaultCLI/Import/%.swift,Reading/ReceivedEntries Storing/ImportSet \
+  $(addprefix Planning/,EntryMapping EntryMapping+Fields EntryMapping+Versions FittingKind ImportAccount ImportMapping \
+  ImportNaming ImportPlan ImportedItem PresentItems ShortenedName SourceEntry)) Tests/Fuzz/Import/Surroundings.swift
+$(FUZZ_PLANNING)/VaultCLI.o: Tests/Fuzz/fuzz.mk $(FUZZ_PLAN) $(patsubst %,$(FUZZ)/%.o,VaultWire VaultModel VaultBytes)
+	@mkdir -p $(FUZZ_PLANNING)
+	@echo "VaultCLI of imports: compile with coverage and AddressSanitizer"
+	@$(FUZZ_SWIFTC) -module-name VaultCLI -emit-module -emit-module-path $(FUZZ_PLANNING)/VaultCLI.swiftmodule \
+	  -c $(filter %.swift,$^) -o $@
+	@touch $@
+
 # To call the tracer at each comparison takes the parsers of values and frames up to half of their time; their words are
 # in dictionaries instead.
 FUZZ_PLAIN := -sanitize-coverage=edge,indirect-calls,inline-8bit-counters,pc-table
-fuzz-coverage = $(if $(filter VaultBytes VaultModel KindFuzz VaultWire FrameFuzz,$1),$(FUZZ_PLAIN))
+fuzz-coverage = $(if $(filter VaultBytes VaultModel KindFuzz VaultWire FrameFuzz ImportReplyFuzz,$1),$(FUZZ_PLAIN))
 
 $(FUZZ)/%.o:
 	@mkdir -p $(FUZZ)
@@ -117,6 +134,18 @@ $(call fuzz-target,BusFuzz,Logging VaultProcess VaultStore VaultSigning VaultCor
   $(FUZZ_BUS)/VaultService.o)
 $(FUZZ)/BusFuzz: private FUZZ_SWIFTC := $(FUZZ_BUS_SWIFTC) -lsystemd
 $(call fuzz-target,ProviderFuzz,VaultKeyring VaultWire VaultModel VaultBytes)
+FUZZ_SINK := Tests/Fuzz/Import/FittingEntries.swift
+FUZZ_SEALED := Tests/Fuzz/Import/SealedContent.swift Tests/VaultImportTests/KDBX/SealedDatabase.swift
+$(call fuzz-target,KDBXFuzz,VaultImport VaultWire VaultModel VaultBytes,$(FUZZ_SINK) $(FUZZ_SEALED))
+$(call fuzz-target,KDBXDocumentFuzz,VaultImport VaultWire VaultModel VaultBytes,$(FUZZ_SINK) $(FUZZ_SEALED))
+$(call fuzz-target,BitwardenFuzz,VaultImport VaultWire VaultModel VaultBytes,$(FUZZ_SINK))
+$(call fuzz-target,CSVFuzz,VaultImport VaultWire VaultModel VaultBytes,$(FUZZ_SINK))
+$(call fuzz-target,PassFuzz,VaultImport VaultWire VaultModel VaultBytes,$(FUZZ_SINK))
+$(call fuzz-target,OneTimeFuzz,VaultImport VaultWire VaultModel VaultBytes,$(FUZZ_SINK))
+$(call fuzz-target,InflateFuzz,VaultImport VaultWire VaultModel VaultBytes)
+$(call fuzz-target,ImportReplyFuzz,VaultWire VaultModel VaultBytes,\
+  Tests/VaultCLITests/Import/PlannedSource.swift $(FUZZ_PLANNING)/VaultCLI.o)
+$(FUZZ)/ImportReplyFuzz: private FUZZ_SWIFTC := $(FUZZ_PLANNING_SWIFTC)
 FUZZ_PLAIN_SWIFTC := $(FUZZ_SWIFTC)
 # The recipe's shell looks for GLib, because it knows the paths that make exports.
 $(FUZZ)/ProviderFuzz $(FUZZ)/VaultKeyring.o: private FUZZ_SWIFTC = $(FUZZ_PLAIN_SWIFTC) -I Sources/CSecret \
@@ -128,7 +157,7 @@ $(FUZZ)/%Fuzz:
 	@$(FUZZ_SWIFTC) $(call fuzz-coverage,$*Fuzz) -use-ld=lld -module-name $*Fuzz \
 	  -emit-executable -emit-module-path $(FUZZ)/$*Fuzz.swiftmodule $(filter %.swift %.o,$^) \
 	  $(if $(findstring VaultCore,$^),-lsodium) $(if $(findstring VaultSigning,$^),-lgcrypt) \
-	  $(if $(findstring VaultStore,$^),-lsqlite3) \
+	  $(if $(findstring VaultStore,$^),-lsqlite3) $(if $(findstring VaultImport.o,$^),-lexpat -lyaml -lgcrypt) \
 	  $(if $(findstring VaultTPM2,$^),-ltss2-esys -ltss2-mu -ltss2-tctildr) -o $@
 
 kept-corpus = $(wildcard Tests/Fuzz/Corpus/$1)
@@ -150,6 +179,10 @@ FUZZ_LENGTH_BackoffFuzz := 256
 FUZZ_LENGTH_BusFuzz := 512
 FUZZ_LENGTH_ConfigurationFuzz := 1024
 FUZZ_LENGTH_SealedBlobFuzz := 2048
+FUZZ_LENGTH_KDBXDocumentFuzz := 2048
+FUZZ_LENGTH_OneTimeFuzz := 1024
+FUZZ_LENGTH_InflateFuzz := 1024
+FUZZ_LENGTH_ImportReplyFuzz := 2048
 
 # An input that it finds worth keeping goes to the first folder, under .build; the kept corpus is only read. A crash
 # leaves its input in .build/fuzz and fails the rule. A store's files lie in memory, in a folder that goes with the

@@ -107,7 +107,7 @@ static const struct attempt attempts[] = {
 static int is_outside;
 
 static void enter(void) {
-    if (!is_outside && vault_enter_sandbox()) _exit(71);
+    if (!is_outside && vault_enter_sandbox(0)) _exit(71);
 }
 
 static int try_call(const struct attempt *attempt) {

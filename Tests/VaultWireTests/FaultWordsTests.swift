@@ -61,7 +61,7 @@ import VaultWire
     NoSuchRequest: there is no request 123456, or it is gone; see `vault requests`
     NoSuchItem: no item `a/é` (the integrity of the store is not confirmed); see `vault verify` [there is no such \
     item]
-    NoSuchVersion: `a` has no version 2; see `vault history` [there is no version 2]
+    NoSuchVersion: `a` has no version 2; the newest ten are kept; see `vault history` [there is no version 2]
     NoSuchSlot: there is no slot 3; see `vault slot list`
     LastSlot: no password and no recovery code would be left, and the other ways in may end by themselves; add a \
     recovery code with `vault slot add recovery` first

@@ -107,7 +107,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let auditFault = Wire.AuditFault(first: 1, last: 2, text: "t")
   static let request = Wire.Request(
     number: 123_456, state: "pending", subject: "user:1", right: "get", name: "a", missing: true, reason: "r", uid: 1,
-    user: "u", pid: 2, unit: "x.service", executable: "/x", count: 3, first: 4, last: 5, uses: 6, until: 7, by: 8)
+    user: "u", pid: 2, started: 9, unit: "x.service", executable: "/x", count: 3, first: 4, last: 5, uses: 6, until: 7,
+    by: 8)
   static let source = Wire.RightsSource(rights: ["get", "use"], some: true, grant: permission, approval: request)
   static let keyringPrompt = Wire.KeyringPrompt(
     number: 123_456, task: "unlock", waitsFor: "later", since: 1, uid: 2, user: "u", pid: 3, unit: "x.service",
@@ -115,8 +116,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let empty = Wire.Empty()
 
   static let asker = Wire.Asker(
-    uid: 1, user: "u", pid: 2, unit: "x.service", executable: "/x", terminal: "/dev/pts/3", chain: ["x", "sh"],
-    reason: "r", task: "t")
+    uid: 1, user: "u", pid: 2, started: 3, unit: "x.service", executable: "/x", terminal: "/dev/pts/3",
+    chain: ["x", "sh"], reason: "r", task: "t")
   static let inquiry = Wire.Inquiry(
     number: 123_456, about: "presence", askers: [asker, asker], count: 3, name: "a", missing: true, subject: "user:1",
     right: "get", require: "biometry", reuse: 60, idle: 300, age: 3600)
@@ -318,7 +319,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("Refuse.out", Wire.RefuseReply(prompt: keyringPrompt)),
     WireSubject(
       "Approve.in",
-      Wire.ApproveParameters(number: 5, uses: 2, for: 3, session: true, pid: 4, always: true, interactive: true)),
+      Wire.ApproveParameters(
+        number: 5, uses: 2, for: 3, session: true, pid: 4, started: 6, always: true, interactive: true)),
     WireSubject("Approve.out", Wire.ApproveReply(subject: "user:1", right: "get", name: "a")),
     WireSubject("Deny.in", Wire.DenyParameters(number: 5, always: true, interactive: true)),
     WireSubject("Deny.out", Wire.DenyReply(subject: "user:1", name: "a")),

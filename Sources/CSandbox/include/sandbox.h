@@ -1,7 +1,9 @@
 #pragma once
 
+#include <stdint.h>
+
 /* Confines this process, which has one thread, to computing, and to reading and writing descriptor 0. There is no way
- * back. From now on:
+ * back. `memory` is added to the most memory that is stated below. From now on:
  *
  * - every descriptor but 0 is closed, and no call opens, makes or receives another one;
  * - the kernel ends the process with SIGSYS at any call but those few that an allocation, a lock, a random number, and
@@ -13,7 +15,7 @@
  *
  * Returns NULL, or the name of the step that failed, with the reason in errno. A kernel without Landlock is no
  * failure: Landlock only stands behind the filter of calls. */
-const char *vault_enter_sandbox(void);
+const char *vault_enter_sandbox(uint64_t memory);
 
 /* Landlock's part of it, by itself for a test, after no_new_privs: refuses every access to files that the kernel's
  * Landlock knows of. Returns 0, or 1 if the kernel has no Landlock, or -1 with the reason in errno. */

@@ -103,18 +103,18 @@ final class Asking {
         return
       }
       if try isApproved(inquiry.number, approval, isLast: attempt == Self.attempts) { return }
-      try open.waitForAnother(than: inquiry.askers.first?.pid)
+      try open.waitForAnother(than: inquiry.askers.first)
       told = ["another process has asked for the same in the meantime"]
     }
   }
 
   /// Asks the person; returns how long the approval counts, or nil for a no.
   private func approval(_ inquiry: Wire.Inquiry) throws -> Vault.Approval? {
-    let pid = inquiry.askers.first?.pid
-    let question = QuestionText.question(.approval(session: pid != nil), inquiry, isSystem: open.isSystem, told: told)
+    let asker = inquiry.askers.first
+    let question = QuestionText.question(.approval(session: asker != nil), inquiry, isSystem: open.isSystem, told: told)
     switch try ask(question) {
     case .once: return Vault.Approval(uses: 1)
-    case .session: return Vault.Approval(session: pid)
+    case .session: return Vault.Approval(session: asker?.pid, started: asker?.started)
     case .always: return Vault.Approval(always: true)
     case .no: return nil
     default: throw End.dismissed

@@ -40,15 +40,18 @@ final class OpenInquiry: Sendable {
     }
   }
 
-  /// Waits up to two seconds until the daemon names an asker other than process `pid`; the daemon reports changes a few
+  /// Waits up to two seconds until the daemon names another process than `asker`; the daemon reports changes a few
   /// times a second.
-  func waitForAnother(than pid: Int?) throws(Withdrawal.Errno) {
+  func waitForAnother(than asker: Wire.Asker?) throws(Withdrawal.Errno) {
+    let isSame = { (inquiry: Wire.Inquiry) in
+      inquiry.askers.first?.pid == asker?.pid && inquiry.askers.first?.started == asker?.started
+    }
     let deadline = Clock.now() + 2_000_000
-    while inquiry.askers.first?.pid == pid {
+    while isSame(inquiry) {
       let news = try Withdrawal()
       let isOld = state.withLock { state in
         state.news = news
-        return state.inquiry.askers.first?.pid == pid
+        return isSame(state.inquiry)
       }
       let now = Clock.now()
       guard isOld, !end.isRaised, now < deadline else { return }

@@ -23,7 +23,8 @@ struct ApproveRequest {
     if !command.yes { try ask(request) }
     let approval = Vault.Approval(
       uses: command.once ? 1 : command.uses, seconds: command.seconds.map { Int(clamping: $0) },
-      session: command.session ? request.pid : nil, always: command.always)
+      session: command.session ? request.pid : nil, started: command.session ? request.started : nil,
+      always: command.always)
     let reply = try session.unlocking(for: "vault approve \(command.number)") { vault in
       try vault.approve(command.number, approval)
     }

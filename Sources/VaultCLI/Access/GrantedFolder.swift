@@ -2,8 +2,8 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// A grant for a pattern that matches no item, which may be a mistake: a name may be mistyped, and a pattern that
-/// matches a folder gives nothing of what is in the folder.
+/// A grant for a pattern that matches no item, which may be a mistake: a name may be mistyped, a comma joins no
+/// patterns, and a pattern that matches a folder gives nothing of what is in the folder.
 enum GrantedFolder {
   /// The time limit of each search in milliseconds.
   private static let patience = 1000
@@ -13,7 +13,9 @@ enum GrantedFolder {
   ///
   /// - Parameter isCredential: true if the grant makes the item a credential, so that it must be one item.
   static func hint(_ pattern: String, isCredential: Bool, _ session: Session) -> String? {
-    guard matches(pattern, session) == false, matches(pattern + "/**", session) == true else { return nil }
+    guard matches(pattern, session) == false else { return nil }
+    if let list = listHint(pattern) { return list }
+    guard matches(pattern + "/**", session) == true else { return nil }
     let isName = !pattern.utf8.contains { "*?".utf8.contains($0) }
     let what =
       isName
@@ -21,6 +23,16 @@ enum GrantedFolder {
       : "no item matches \(Printable.quoted(pattern)), but a folder does"
     guard !isCredential else { return "\(what), and a credential is one item" }
     return "\(what): \(quoted(other(pattern, session))) names the items in it"
+  }
+
+  /// Returns a hint on a pattern that looks like several with commas between them, as rights and the parts of a subject
+  /// are written; nil for another one, and for one with braces, whose commas are meant otherwise.
+  static func listHint(_ pattern: String) -> String? {
+    guard !pattern.utf8.contains(where: { "{}".utf8.contains($0) }) else { return nil }
+    let parts = pattern.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count > 1, parts.allSatisfy({ (try? ItemPattern($0)) != nil }) else { return nil }
+    let apart = parts.map { quoted($0) }.joined(separator: " and ")
+    return "no item matches \(quoted(pattern)), because a comma is part of a name; give \(apart) apart"
   }
 
   /// Returns a note on a grant whose pattern matches no item now; nil for every other grant, and if the daemon does not

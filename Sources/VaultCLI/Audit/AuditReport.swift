@@ -18,7 +18,7 @@ struct AuditReport {
     count += 1
     if json { return try Output.json(entry) }
     let result = [Self.words(for: entry), Self.count(of: entry)].compactMap { $0 }.joined(separator: " ")
-    let detail = Output.isTerminal && entry.action == "audit" ? entry.detail.map(Self.withLocalTimes) : entry.detail
+    let detail = entry.action == "audit" ? entry.detail.map { Self.withTimes($0) } : entry.detail
     let item = entry.item.map(Printable.listed)
     let about = [item, detail, entry.purpose.map(Printable.said)].compactMap { $0 }.joined(separator: " ")
     guard Output.isTerminal else {
@@ -41,13 +41,13 @@ struct AuditReport {
     return entry.number == 0 ? [times, "waits"].compactMap { $0 }.joined(separator: " ") : times
   }
 
-  /// Returns a filter in words with its times in local time, to the minute.
-  static func withLocalTimes(_ detail: String) -> String {
+  /// Returns a filter in words with its times as all others are shown.
+  static func withTimes(_ detail: String, _ format: (Int64) -> String = { LocalTime.text($0) }) -> String {
     var words = detail.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     for index in words.indices.dropFirst() where ["since", "until"].contains(words[index - 1]) {
       let digits = words[index].prefix { $0.isNumber }
       guard let time = Int64(digits) else { continue }
-      words[index] = String(LocalTime.local(time).prefix(16) + words[index].dropFirst(digits.count))
+      words[index] = format(time) + words[index].dropFirst(digits.count)
     }
     return words.joined(separator: " ")
   }

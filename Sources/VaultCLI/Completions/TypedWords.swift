@@ -95,6 +95,8 @@ struct TypedWords {
 
   private mutating func readOperand(_ word: String) {
     guard isCommandNext, !isBehindDashes else { return operands.append(word) }
+    // After an unknown command, no word is a command any more.
+    if case .command = unknown { return operands.append(word) }
     if word == "help", !isHelp, command == VaultCommand.self {
       isHelp = true
       return

@@ -58,9 +58,14 @@ struct StoreHolder: Equatable {
     guard let store = StorePaths(system: system) else {
       return .hidden("neither XDG_DATA_HOME nor HOME is set")
     }
+    return find(in: store.directory, lasting: limit)
+  }
+
+  /// Looks for a daemon that serves the vault in a folder.
+  static func find(in folder: String, lasting limit: Duration = .milliseconds(400)) -> Finding {
     let start = ContinuousClock.now
     while true {
-      let finding = look(in: store.directory)
+      let finding = look(in: folder)
       guard case .held = finding, ContinuousClock.now - start < limit else { return finding }
       usleep(10_000)
     }

@@ -222,6 +222,9 @@ struct Mistake {
     if nearest.isEmpty, words.command == InjectCommand.self {
       return Failure(.usage, event, "the template is given with -i; see \(help)")
     }
+    if nearest.isEmpty, words.command == GrantCommand.self {
+      return Failure(.usage, event, "one grant is for one name or pattern; give another for the next; see \(help)")
+    }
     if nearest.isEmpty, words.command == ListCommand.self {
       return Failure(.usage, event, "the command lists one folder, or everything; see \(help)")
     }
@@ -229,8 +232,12 @@ struct Mistake {
   }
 
   /// Returns true for a short word of one or two parts, each of lower-case letters or of at most two digits, as in
-  /// `web/mail` and `b/2`. A phrase has more parts, and a password or a PIN other characters or more digits.
+  /// `web/mail` and `b/2`, or for a folder with stars, as in `web/*`. A phrase has more parts, and a password or a PIN
+  /// other characters or more digits.
   private func isHardlySecret(_ word: String) -> Bool {
+    for stars in ["/**", "/*"] where word.hasSuffix(stars) {
+      return isHardlySecret(String(word.dropLast(stars.utf8.count)))
+    }
     let parts = word.utf8.split { "/.-".utf8.contains($0) }
     return word.utf8.count <= 16 && (1...2).contains(parts.count)
       && parts.allSatisfy { part in

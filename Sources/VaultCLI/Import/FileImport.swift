@@ -25,7 +25,8 @@ struct FileImport {
 
   func run(_ path: String) throws {
     try Self.checkTerminal(isAsked: !options.yes && !options.dryRun)
-    if let report = imports.report { try Self.check(report, reading: path) }
+    if let report = imports.report { try Self.check(report, "report", reading: path) }
+    if let template = imports.template { try Self.check(template, "template", reading: path) }
     let session = try Session(globals)
     // Nobody types a password for a source that is not there.
     let source = try ImportSource(path)
@@ -33,25 +34,27 @@ struct FileImport {
     try session.unlockIfLocked()
     try session.needAllNames()
     let answers = ImportAnswers(fromInput: imports.secrets.passwordStdin, keyFile: imports.keyFile)
-    let content = try ImportReader.read(source, as: from, answers)
+    let text = imports.template == nil ? nil : SourceText()
+    let content = try ImportReader.read(source, as: from, kdfMemory: imports.kdfMemory, answers, keeping: text)
+    if text != nil { try ImportTemplate.check(content) }
     let values = ReadBack(session)
     let plan = try plan(content, source, session, values)
     let opened = try OpenedNames(plan.steps.filter { $0.present == nil }.map(\.name), session)
     var outcome = ImportSummary(content, plan, source, opened, isTrial: options.dryRun)
-    if options.dryRun { return try finish(outcome) }
+    if options.dryRun { return try finish(outcome, nil) }
     try allow(opened)
     if !options.yes, !plan.steps.isEmpty { try ask(outcome, source) }
     if !plan.steps.isEmpty { try store(plan, content, session, values, &outcome) }
-    try finish(outcome)
+    try finish(outcome, text)
   }
 
   // MARK: Steps
 
-  /// Throws if the file for the report is there, or cannot be made.
-  private static func check(_ report: String, reading source: String) throws(Failure) {
-    do throws(Failure) { try NewFile.check(report, replaces: false, reading: [source]) } catch {
+  /// Throws if the file for the report or the template is there, or cannot be made.
+  private static func check(_ file: String, _ what: String, reading source: String) throws(Failure) {
+    do throws(Failure) { try NewFile.check(file, replaces: false, reading: [source]) } catch {
       guard error.exit == .exists else { throw error }
-      throw Failure(.exists, error.event, "give another name for the report")
+      throw Failure(.exists, error.event, "give another name for the \(what)")
     }
   }
 
@@ -116,9 +119,14 @@ struct FileImport {
     }
   }
 
-  /// Shows the outcome, writes the report, and throws if something was left out.
-  private func finish(_ outcome: ImportSummary) throws {
+  /// Shows the outcome, writes the report and the template, and throws if something was left out.
+  private func finish(_ outcome: ImportSummary, _ text: SourceText?) throws {
     if let report = imports.report { try NewFile.write(outcome.account.report, to: report, replaces: false) }
+    if let text, let path = imports.template {
+      let template = try ImportTemplate(text, outcome.plan, refused: outcome.refused)
+      try NewFile.write(path, replaces: false) { file, _ in try template.withBytes { try file.write($0) } }
+      Output.note(template.note)
+    }
     if globals.json {
       try Output.json { outcome.write(&$0) }
     } else if options.dryRun {
@@ -127,7 +135,9 @@ struct FileImport {
       try Output.lines(outcome.lines)
     }
     guard !options.dryRun else { return }
-    if Keyboard.isAttended, !globals.json { for note in outcome.notes { Output.note(note) } }
+    if !globals.json {
+      for note in Keyboard.isAttended ? outcome.notes : outcome.remains.map({ [$0] }) ?? [] { Output.note(note) }
+    }
     if let failure = outcome.failure(isChosen: imports.update || imports.keepBoth) { throw failure }
   }
 }

@@ -32,8 +32,21 @@ struct ImportOptions: ParsableArguments {
     completion: .file())
   var report: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Write the source, with expressions for inject in place of its values, to this new file.", valueName: "file"),
+    completion: .file())
+  var template: String?
+
   @Option(help: ArgumentHelp("The key file of the database.", valueName: "file"), completion: .file())
   var keyFile: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "The most memory that a KeePass database may ask for to make its key, 1g to 4g; usually 1g.", valueName: "size"),
+    transform: Sizes.parse)
+  var kdfMemory: Int?
 
   @Flag(help: "Take the last import back: its items go to the trash.")
   var undo = false
@@ -42,6 +55,10 @@ struct ImportOptions: ParsableArguments {
 
   func validate() throws {
     if update && keepBoth { throw ValidationError("--update and --keep-both exclude each other; give one of them") }
+    if let report, report == template { throw ValidationError("--report and --template name the same file") }
+    if let kdfMemory, !ImportCall.kdfMemory.contains(UInt64(clamping: kdfMemory)) {
+      throw ValidationError("--kdf-memory is out of range; give 1g to 4g")
+    }
     _ = try folder()
     do throws(QueryError) { _ = try query() } catch { throw ValidationError("--only: \(error.reason)") }
   }
@@ -51,7 +68,8 @@ struct ImportOptions: ParsableArguments {
     let all = [
       ("--into", into != nil), ("--only", !only.isEmpty), ("--update", update), ("--keep-both", keepBoth),
       ("--with-trash", withTrash), ("--allow-granted", allowGranted), ("--report", report != nil),
-      ("--key-file", keyFile != nil), ("--password-stdin", secrets.passwordStdin),
+      ("--template", template != nil), ("--key-file", keyFile != nil), ("--kdf-memory", kdfMemory != nil),
+      ("--password-stdin", secrets.passwordStdin),
     ]
     return all.filter(\.1).map(\.0)
   }

@@ -15,6 +15,8 @@ struct ImportSummary {
   private var run: String?
   private var stored = 0
   private var openTo: [Wire.Access] = []
+  /// The items that the vault did not take.
+  private(set) var refused: Set<ObjectIdentifier> = []
   /// The new names that grants open.
   let opened: OpenedNames
 
@@ -30,6 +32,7 @@ struct ImportSummary {
   mutating func didStore(_ storing: ImportStoring, run: String) {
     (self.run, stored, openTo) = (run, storing.count, storing.openTo)
     account = ImportAccount(plan, refused: storing.refused)
+    refused = Set(storing.refused.keys)
   }
 
   /// True if the vault refused something that the plan had.
@@ -134,9 +137,22 @@ struct ImportSummary {
     return notes
   }
 
-  /// Names the plaintext that remains and how to remove it; nil if the source is encrypted or remains nowhere.
-  private var remains: String? {
-    guard !content.isEncrypted, source.path != "-", run != nil || plan.steps.isEmpty else { return nil }
+  /// The part of the source that the vault does not have.
+  private var rest: ImportRest {
+    var rest = account.rest
+    rest.files = content.sent.undecrypted.count + content.sent.passedOver.reduce(0) { $0 + $1.count }
+    return rest
+  }
+
+  /// Names the plaintext that remains and how to remove it, unless only the source has a part of it; nil if the source
+  /// is encrypted or remains nowhere.
+  var remains: String? {
+    guard isPlaintextLeft else { return nil }
+    if ImportOrigin(rawValue: content.format.name)?.isInUse == true {
+      return "\(Printable.quoted(source.path)) still holds the secrets in the clear; remove them there once the "
+        + "programs that read it get them from the vault"
+        + (rest.text.map { ", but keep what was not taken from it: \($0)" } ?? "")
+    }
     let word = ImportSummary.word(source.path)
     let command: String
     switch source.kind {
@@ -144,7 +160,18 @@ struct ImportSummary {
     case .folder: command = "rm -r \(word)"
     case .passStore, .pipe: return nil
     }
-    return "\(Printable.quoted(source.path)) still holds all of it in the clear; `\(command)` removes it"
+    let state = "\(Printable.quoted(source.path)) still holds all of it in the clear"
+    guard let rest = rest.text else { return "\(state); `\(command)` removes it" }
+    return "\(state), and also what was not taken from it: \(rest); keep it until nobody needs that"
+  }
+
+  /// True if the source still holds everything in the clear.
+  private var isPlaintextLeft: Bool {
+    guard !content.isEncrypted, source.path != "-", run != nil || plan.steps.isEmpty else { return false }
+    switch source.kind {
+    case .file, .folder: return true
+    case .passStore, .pipe: return false
+    }
   }
 
   private static func word(_ path: String) -> String {
@@ -168,6 +195,13 @@ struct ImportSummary {
       return Failure(
         .invalid, "\(Counted.text(missing, "item")) could not be stored: the vault refused \(them)")
     }
+    let lost = account.lostValues
+    if lost > 0 {
+      return Failure(
+        .invalid,
+        "\(Counted.text(lost, "value")) of the source \(lost == 1 ? "was" : "were") refused, so only the source has "
+          + (lost == 1 ? "it" : "them"))
+    }
     let count = content.sent.undecrypted.count
     return count > 0 ? Failure(.invalid, "\(Counted.text(count, "file")) could not be decrypted") : nil
   }
@@ -186,6 +220,7 @@ struct ImportSummary {
       object.add("replaces", step.present?.version)
     }
     object.add("granted", opened.names)
+    if isPlaintextLeft, !isTrial { object.add("plaintext", source.path) }
     object.add("not_decrypted", content.sent.undecrypted.map(\.path))
     account.write(&object)
   }

@@ -114,7 +114,9 @@ struct FindCommand: ParsableCommand {
       A predicate is key=value, key!=value, key~glob (* within a folder, ** across folders, ? for one character), \
       key<value or key>value. The keys are name, kind, accessible, require, expires, created, modified, version, size \
       and every attribute. Times are durations (expires<7d: within 7 days; created<7d: less than 7 days ago) or dates. \
-      Put values with spaces between double quotes. A word alone is searched for in names.
+      Put values with spaces between double quotes. A word alone is searched for in names, and in the labels of items \
+      that programs keep through the Secret Service; keyring:label and keyring:KEY are the label and the attributes \
+      that such a program gave.
       """,
     aliases: ["search"])
 

@@ -44,7 +44,8 @@ struct Listing {
         try Output.json(item, "gaps", gaps)
       } else if Output.isTerminal {
         table.add(
-          .init(name ?? Printable.whole(item.name)), .init(item.kind + (item.neverRead == true ? ", never read" : "")),
+          .init((name ?? Printable.whole(item.name)) + Self.label(item)),
+          .init(item.kind + (item.neverRead == true ? ", never read" : "")),
           .init(LocalTime.day(item.modified)),
           item.expires.map(Listing.expiry) ?? .init(""))
         if table.count >= Listing.page { try Output.text(table.text()) }
@@ -69,6 +70,13 @@ struct Listing {
     }
     if count == 0, isWhole, let failure = instead(session) { throw failure }
     if count == 0, isWhole, Keyboard.isAttended { Output.note(whenEmpty(session)) }
+  }
+
+  /// The label by which a program that uses the Secret Service shows the item, behind the name, which is a number;
+  /// empty for every other item.
+  static func label(_ item: Wire.Item) -> String {
+    guard let label = item.keyring?.label, !label.isEmpty else { return "" }
+    return " " + Printable.quoted(label)
   }
 
   /// Returns a note about names that look the same and are not; nil if there are none. Swift compares strings

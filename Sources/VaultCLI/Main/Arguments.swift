@@ -101,24 +101,57 @@ enum Arguments {
   /// item's name for the style. For `vault rm`, each word after `--` becomes an option of its own, which says that the
   /// word is a name.
   static func normalize(_ arguments: [String]) -> [String] {
-    var rest = arguments[...]
-    var globals: [String] = []
-    while let first = rest.first {
-      if ["--json", "--system"].contains(first) || hasJoinedValue(first) {
-        globals.append(first)
-        rest = rest.dropFirst()
-      } else if first == "--socket", rest.count > 1 {
-        globals += rest.prefix(2)
-        rest = rest.dropFirst(2)
-      } else {
-        break
+    let start = Start(arguments)
+    // The words after the protocol belong to another program.
+    if start.command == HelperCommand.self { return start.path + start.globals + start.rest }
+    // A group without one of its commands is answered with its help, and has no options.
+    let globals = start.isUnfinished ? [] : start.globals
+    return start.path + placed(globals, in: start.rest, ofRemoval: start.command == RemoveCommand.self)
+  }
+
+  /// The beginning of a command line: the names of the command, and the options of every command before and between
+  /// them.
+  private struct Start {
+    private(set) var path: [String] = []
+    private(set) var globals: [String] = []
+    private(set) var rest: ArraySlice<String>
+    private(set) var command: any ParsableCommand.Type = VaultCommand.self
+
+    init(_ words: [String]) {
+      rest = words[...]
+      while let first = rest.first {
+        if ["--json", "--system"].contains(first) || hasJoinedValue(first) {
+          globals.append(first)
+          rest = rest.dropFirst()
+        } else if first == "--socket", rest.count > 1 {
+          globals += rest.prefix(2)
+          rest = rest.dropFirst(2)
+        } else if isGroup, let next = CommandTable.subcommand(first, of: command) {
+          (command, path, rest) = (next, path + [first], rest.dropFirst())
+          if next == HelperCommand.self { return }
+        } else {
+          return
+        }
+        // Options of a command that is complete stay where they are.
+        if !isGroup { return }
       }
     }
-    // The words after the protocol belong to another program.
-    if rest.first == HelperCommand.configuration.commandName { return rest.prefix(1) + globals + rest.dropFirst() }
+
+    private var isGroup: Bool { !command.configuration.subcommands.isEmpty }
+
+    /// True for a group that must be followed by one of its commands, and is not followed by anything.
+    var isUnfinished: Bool {
+      !path.isEmpty && rest.isEmpty && isGroup && command.configuration.defaultSubcommand == nil
+    }
+  }
+
+  /// Puts the options of every command behind the command's own words.
+  private static func placed(
+    _ given: [String], in rest: ArraySlice<String>, ofRemoval isRemoval: Bool
+  ) -> [String] {
+    var globals = given
     var result: [String] = []
     var options = true
-    let isRemoval = rest.first.map { CommandTable.subcommand($0, of: VaultCommand.self) == RemoveCommand.self } == true
     for (index, argument) in zip(rest.indices, rest) {
       if argument == "--" && options {
         options = false

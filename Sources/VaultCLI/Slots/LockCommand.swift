@@ -71,6 +71,9 @@ struct LockCommand: ParsableCommand {
       } catch ClientError.fault(.noVault) where !isNamed {
         standing.take()?.callOff()
         return Outcome(note: "there is no vault yet, so nothing is unlocked")
+      } catch ClientError.fault(.misconfigured(let reason)) where !isNamed {
+        standing.take()?.callOff()
+        return try Self.lockOther(than: vault, reason, isSystem: isSystem)
       } catch {
         defer { standing.take()?.callOff() }
         if case .unsafeSocket(let reason)? = error as? ClientError, !isNamed, !isSystem {
@@ -85,8 +88,14 @@ struct LockCommand: ParsableCommand {
     }
   }
 
+  /// Returns true for an error after which another process may have the vault open: no daemon listens at the socket,
+  /// or the one that does has found the lock of the store taken.
+  static func mayBeElsewhere(_ error: ClientError) -> Bool {
+    if case .fault(.misconfigured) = error { true } else { isAbsence(error) }
+  }
+
   /// Returns true for an error that says that no daemon listens at the socket.
-  static func isAbsence(_ error: ClientError) -> Bool {
+  private static func isAbsence(_ error: ClientError) -> Bool {
     switch error {
     case .noDaemon, .impossibleSocket: true
     case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .foreignFolder, .notUTF8, .unsafeSocket, .daemonFailed,
@@ -127,6 +136,27 @@ struct LockCommand: ParsableCommand {
       throw Failure(unknown.exit, "\(unknown.event); nothing was locked", unknown.advice)
     case .held(let found): holder = found
     }
+    return try lock(holder, elsewhere: place)
+  }
+
+  /// Locks the vault of the process that has the lock of the store, if the daemon at the usual socket has not opened
+  /// the store because of that.
+  ///
+  /// - Parameter reason: the daemon's refusal in words.
+  private static func lockOther(than vault: Vault, _ reason: String, isSystem: Bool) throws(Failure) -> Outcome {
+    // The daemon may have its store elsewhere than this program would look for it.
+    let folder = (try? vault.status())?.store ?? StorePaths(system: isSystem)?.directory
+    switch folder.map({ StoreHolder.find(in: $0) }) {
+    case .held(let holder): return try lock(holder, elsewhere: .socket(vault.location.path))
+    case .some(.none), .noStore:
+      return Outcome(note: "the process that served this vault has ended, so nothing is unlocked")
+    case .hidden, nil:
+      throw Failure(.retry, "\(Printable.text(reason)); nothing was locked", OtherDaemons.remedy)
+    }
+  }
+
+  /// Has a process that does not listen at `place` lock the vault.
+  private static func lock(_ holder: StoreHolder, elsewhere place: StoreHolder.Place) throws(Failure) -> Outcome {
     let event = holder.elsewhere(than: place)
     switch holder.lock(within: patience) {
     case .locked: return Outcome(note: "\(event); it has locked the vault")

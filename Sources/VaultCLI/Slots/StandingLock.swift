@@ -64,7 +64,7 @@ struct StandingLock: ~Copyable {
         try vault.lock()
         _exit(0)
       } catch {
-        if LockCommand.isAbsence(error) { elsewhere() }
+        if LockCommand.mayBeElsewhere(error) { elsewhere() }
         guard mayPass(error) else { _exit(1) }
       }
       usleep(pause)

@@ -9,10 +9,12 @@ struct ImportCommand: ParsableCommand {
     abstract: "Copy what other programs keep into the vault.",
     discussion: """
       The source is a file, a folder, or - for standard input: a KeePass database, a password store (pass), an export \
-      of Bitwarden, a CSV of a browser or another password manager, or a list of one-time secrets. The command \
-      recognizes the format and reads the source in a sandbox, asking for a password if the source needs one. Then it \
-      shows what becomes of every field, and asks. Without a terminal it needs --yes or --dry-run. At the end it reads \
-      the vault back and compares it with the source.
+      of Bitwarden, a CSV of a browser or another password manager, a list of one-time secrets, a file or folder in \
+      which developers' programs keep credentials, such as .netrc, .env or ~/.ssh, Wi-Fi networks, Secrets of \
+      Kubernetes, what ansible-vault has encrypted, or the settings of a gateway's program such as Homebridge. The \
+      command recognizes the format and reads the source in a sandbox, asking for a password if the source needs one. \
+      Then it shows what becomes of every field, and asks. Without a terminal it needs --yes or --dry-run. At the end \
+      it reads the vault back and compares it with the source.
 
       The name of an item consists of the folders and the title of its entry. The password is the item's value; user \
       name, URL and other short texts are attributes. One-time secrets, notes, protected fields and files are items in \
@@ -36,7 +38,7 @@ struct ImportCommand: ParsableCommand {
   var source: String?
 
   @Option(help: ArgumentHelp("The source's format, which is recognized otherwise.", valueName: "format"))
-  var from: ImportFormat?
+  var from: ImportOrigin?
 
   @OptionGroup var imports: ImportOptions
   @OptionGroup var options: TransferOptions

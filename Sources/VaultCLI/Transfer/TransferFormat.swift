@@ -1,13 +1,46 @@
 internal import ArgumentParser
+internal import VaultWire
 
 /// The formats that `vault export` writes.
 enum TransferFormat: String, ExpressibleByArgument, CaseIterable {
   /// Another keyring on the session bus.
   case secretService = "secret-service"
+  case kdbx
+  case bitwarden = "bitwarden-json"
+  case env
+  case json
+
+  /// The format of a file; nil for another keyring.
+  var file: FileFormat? { FileFormat(rawValue: rawValue) }
 }
 
-/// The formats that `vault import` reads. The program `vault-import` knows all of them but the first.
-enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
+/// The formats of files that `vault export` writes.
+enum FileFormat: String {
+  /// A database of KeePass, KDBX 4.
+  case kdbx
+  case bitwarden = "bitwarden-json"
+  /// Lines `NAME='value'`.
+  case env
+  /// The lines that `vault set --batch` reads.
+  case json
+
+  /// The format as the program `vault-import` writes it; nil for one that this program writes itself.
+  var order: ExportOrder.Format? { ExportOrder.Format(rawValue: rawValue) }
+
+  /// True for a file that only a password opens.
+  ///
+  /// - Parameter isPlain: true if somebody asked for the values in the clear.
+  func hasPassword(isPlain: Bool) -> Bool {
+    switch self {
+    case .kdbx: true
+    case .bitwarden: !isPlain
+    case .env, .json: false
+    }
+  }
+}
+
+/// The origins that `vault import` reads: another keyring, and files in each format that `vault-import` knows.
+enum ImportOrigin: String, ExpressibleByArgument, CaseIterable {
   /// Another keyring on the session bus.
   case secretService = "secret-service"
   case kdbx
@@ -15,7 +48,40 @@ enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
   case bitwarden
   case otpauthMigration = "otpauth-migration"
   case otpauth
+  case netrc
+  case pgpass
+  case npmrc
+  case pypirc
+  case gitCredentials = "git-credentials"
+  case docker
+  case aws
+  case ssh
+  case hashicorp
+  case kubeconfig
+  case kubernetes
+  case ansible = "ansible-vault"
+  case esphome
+  case homeAssistant = "home-assistant"
+  case zigbee2mqtt
+  case homebridge
+  case networkManager = "networkmanager"
+  case wpaSupplicant = "wpa-supplicant"
+  case dotfiles
   case csv
+  case env
+  case envDocker = "env-docker"
+  case envSystemd = "env-systemd"
+
+  /// True for files that another program reads where they lie, so that they cannot simply be deleted after an import.
+  var isInUse: Bool {
+    switch self {
+    case .netrc, .pgpass, .npmrc, .pypirc, .gitCredentials, .docker, .aws, .ssh, .dotfiles, .env, .envDocker,
+      .envSystemd, .kubeconfig, .kubernetes, .ansible, .esphome, .homeAssistant, .zigbee2mqtt, .homebridge,
+      .networkManager, .wpaSupplicant:
+      true
+    case .secretService, .kdbx, .pass, .bitwarden, .otpauthMigration, .otpauth, .hashicorp, .csv: false
+    }
+  }
 }
 
 /// The options of commands that move many items.

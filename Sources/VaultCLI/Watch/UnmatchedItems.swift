@@ -8,11 +8,13 @@ enum UnmatchedItems {
   private static let most = 16
 
   /// Reports the names and patterns that match nothing. The watcher runs in any case, because an item may appear later.
-  static func note(_ texts: [String], _ session: Session) {
-    for text in texts.prefix(most) {
-      guard let absence = absence(text, session) else { continue }
-      Output.note("\(absence); waiting for one", .none)
-    }
+  ///
+  /// - Throws: ``Failure`` for a caller who may watch nothing: it waits for no item.
+  static func note(_ texts: [String], _ session: Session) throws(Failure) {
+    let absences = texts.prefix(most).compactMap { absence($0, session) }
+    guard !absences.isEmpty else { return }
+    try session.call { vault in try vault.monitor(patience: .zero) { _ in false } }
+    for absence in absences { Output.note("\(absence); waiting for one", .none) }
   }
 
   private static func absence(_ text: String, _ session: Session) -> String? {

@@ -39,7 +39,7 @@ struct WatchCommand: ParsableCommand {
     let session = try Session(globals)
     // This call starts a daemon if there is none; after that, the command waits for a missing daemon.
     _ = try session.call { vault in try vault.status() }
-    UnmatchedItems.note(names, session)
+    try UnmatchedItems.note(names, session)
     if let exec {
       return try Watcher(exec, items, at: session.vault, runsAtOnce: now).work()
     }

@@ -5,8 +5,9 @@ internal import VaultWire
 ///
 /// A person trusts the text on the terminal, but the process that listens at the socket's path writes the prompts.
 struct PromptRules {
-  /// The most prompts of a conversation: more than any needs.
-  static let most = 64
+  /// The most prompts of a conversation: more than any needs. PAM's modules may say 64 things, and the daemon adds the
+  /// purposes of a few programs and the way that is tried next.
+  static let most = 128
   /// The most prompts of a rekey, which asks for each password that is to be kept. A vault has up to 255 slots.
   static let mostOfRekey = 1024
   /// The longest text in bytes: an item's name has up to 512, and a PAM module's message fewer than this limit.

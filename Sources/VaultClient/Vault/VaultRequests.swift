@@ -10,12 +10,18 @@ extension Vault {
     /// The pid of the process that asked last, as ``Vault/requests()`` showed it. The approval is for that process
     /// alone, until any lock.
     public var session: Int?
+    /// The start time of that process, as ``Vault/requests()`` showed it, so that no later process with its pid gets
+    /// the approval. Daemons before 2026-12 do not know this parameter.
+    public var started: Int?
     /// True to make a grant, until ``seconds`` have passed.
     public var always: Bool
 
     /// Makes an approval; without arguments it has the default terms.
-    public init(uses: Int? = nil, seconds: Int? = nil, session: Int? = nil, always: Bool = false) {
-      (self.uses, self.seconds, self.session, self.always) = (uses, seconds, session, always)
+    public init(
+      uses: Int? = nil, seconds: Int? = nil, session: Int? = nil, started: Int? = nil, always: Bool = false
+    ) {
+      (self.uses, self.seconds, self.session, self.started) = (uses, seconds, session, started)
+      self.always = always
     }
   }
 
@@ -53,7 +59,7 @@ extension Vault {
       .approve, again: false,
       Wire.ApproveParameters(
         number: number, uses: approval.uses, for: approval.seconds, session: approval.session == nil ? nil : true,
-        pid: approval.session, always: approval.always ? true : nil, interactive: attended)
+        pid: approval.session, started: approval.started, always: approval.always ? true : nil, interactive: attended)
     ).decode()
   }
 

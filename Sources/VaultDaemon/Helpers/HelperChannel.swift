@@ -87,9 +87,8 @@ final class HelperChannel {
     let sent = frame.withBytes { bytes in
       unsafe bytes.withUnsafeBytes { unsafe Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
-    guard sent == frame.count || errno == EPIPE || errno == ECONNRESET else {
-      throw SystemError(call: "write to \(name)")
-    }
+    if sent == frame.count || sent < 0 && (errno == EPIPE || errno == ECONNRESET) { return }
+    throw SystemError(call: "write to \(name)", code: sent < 0 ? errno : EMSGSIZE)
   }
 
   /// Ends the helper without reporting it; no closure except `gone` runs any more.

@@ -7,16 +7,22 @@ struct Peer: Hashable, Sendable {
   var uid: uid_t
   var gid: gid_t
   var pid: pid_t
+
+  /// A process of which not even the user is known.
+  static let unknown = Peer(uid: .max, gid: .max, pid: 0)
 }
 
 extension Caller {
-  /// A process about which nothing is known yet, and so nothing is trusted.
-  init(unknown peer: Peer) { self.init(unknown: peer, groups: [], nil) }
+  /// A process about which nothing is known, or nothing yet, and so nothing is trusted. Another process may have its
+  /// number, so nothing is found out about it later.
+  init(unknown peer: Peer, by door: Door = .varlink) {
+    self.init(unknown: peer, by: door, groups: [], memory: Memory())
+  }
 
-  private init(unknown peer: Peer, groups: [gid_t], _ programs: ProgramReader?) {
+  private init(unknown peer: Peer, by door: Door, groups: [gid_t], memory: Memory) {
     self.init(
-      door: .varlink, uid: peer.uid, groups: groups, pid: peer.pid, started: nil, unit: Self.unknownUnit, session: nil,
-      memory: Self.memory(of: peer, programs))
+      door: door, uid: peer.uid, groups: groups, pid: peer.pid, started: nil, unit: Self.unknownUnit, session: nil,
+      memory: memory)
   }
 
   private static func memory(of peer: Peer, _ programs: ProgramReader?) -> Memory {
@@ -40,14 +46,14 @@ extension Caller {
     let groups = [peer.gid] + groups.filter { $0 != peer.gid }
     // Nothing is trusted about a process that cannot be seen from here; pid 0 would mean this daemon.
     guard peer.pid > 0, let started = known.start(of: peer.pid, process) else {
-      self.init(unknown: peer, groups: groups, known.programs)
+      self.init(unknown: peer, by: .varlink, groups: groups, memory: Self.memory(of: peer, known.programs))
       return
     }
     let (unit, userUnit) = known.units(of: peer.pid, uid: peer.uid, process)
     let session = AuthenticationSession(of: peer, started: started, known)
     // If the process still runs, the number was its own all the time.
     guard process.isAlive, process.started == nil || PeerProcess.uid(of: peer.pid) == peer.uid else {
-      self.init(unknown: peer, groups: groups, known.programs)
+      self.init(unknown: peer, by: .varlink, groups: groups, memory: Self.memory(of: peer, known.programs))
       return
     }
     self.init(

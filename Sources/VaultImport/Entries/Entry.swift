@@ -21,6 +21,13 @@ public struct Entry: Sendable {
     if !id.isEmpty { add("id", .identifier, id) }
   }
 
+  /// Makes an entry for what is no entry of the source, such as the settings of a file. Its name is not from the
+  /// source, and so no field of it.
+  public init(of folder: [String], named title: String) {
+    self.init(.login, title: "")
+    (self.folder, self.title) = (folder, title)
+  }
+
   /// Adds a field with a text.
   public mutating func add(_ name: String, _ role: ImportedField.Role, _ text: String, time: Int64? = nil) {
     fields.append(Field(name, role, Array(text.utf8), time: time))
@@ -49,12 +56,14 @@ public struct Field: Sendable {
   public var size: Int
   /// The reason why the field cannot be imported.
   public var refusal: String?
+  /// The place in the only file of the source, where a template can have an item's value; nil if it cannot.
+  public var place: ImportedPlace?
 
   public init(
     _ name: String, _ role: ImportedField.Role, _ value: [UInt8], time: Int64? = nil, mediaType: String? = nil,
-    size: Int? = nil, refusal: String? = nil
+    size: Int? = nil, refusal: String? = nil, place: ImportedPlace? = nil
   ) {
     (self.name, self.role, self.value, self.time) = (name, role, value, time)
-    (self.mediaType, self.size, self.refusal) = (mediaType, size ?? value.count, refusal)
+    (self.mediaType, self.size, self.refusal, self.place) = (mediaType, size ?? value.count, refusal, place)
   }
 }

@@ -18,7 +18,7 @@ extension Entry {
     return ImportedEntry(
       // Two entries whose long identifications only begin alike must not be taken for one.
       kind, id: id.utf8.count > ImportedEntry.most.text ? "" : id,
-      folder: names.map { cut($0, to: Self.longestFolder) }, title: cut(title, to: ImportedEntry.most.text),
+      folder: names.map { $0.cut(Self.longestFolder) }, title: title.cut(ImportedEntry.most.text),
       isTrashed: isTrashed, fieldCount: count)
   }
 
@@ -43,28 +43,19 @@ extension Field {
   /// The field, refused if its value is too large, and without a value if it is refused.
   fileprivate var fitting: Field {
     var field = self
-    field.name = cut(name, to: ImportedField.longestName)
+    field.name = name.cut(ImportedField.longestName)
     field.size = max(0, size)
     if let type = mediaType, type.utf8.count > Self.longestType { field.mediaType = nil }
     if refusal == nil, value.count > ImportedField.longestValue {
-      field.refusal = "it has \(value.count) bytes, and an item has room for \(ImportedField.longestValue >> 20) MiB"
+      field.refusal = Self.tooLarge(value.count)
     }
-    field.refusal = field.refusal.map { cut($0, to: ImportedField.longestName) }
+    field.refusal = field.refusal.map { $0.cut(ImportedField.longestName) }
     if field.refusal != nil { field.value = [] }
     return field
   }
 
   /// The facts of the field, without its value.
   var facts: ImportedField {
-    ImportedField(name, role, time: time, mediaType: mediaType, size: size, refusal: refusal)
+    ImportedField(name, role, time: time, mediaType: mediaType, size: size, refusal: refusal, place: place)
   }
-}
-
-/// Returns the text, or its first characters of at most `count` bytes.
-private func cut(_ text: String, to count: Int) -> String {
-  guard text.utf8.count > count else { return text }
-  var bytes = Array(text.utf8.prefix(count + 1))
-  // The last byte begins a character, or it and those before it go with the character that is cut.
-  while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
-  return String(decoding: bytes, as: UTF8.self)
 }

@@ -18,12 +18,20 @@ public struct Source {
     public var name: String { path.split(separator: "/").last.map(String.init) ?? path }
   }
 
+  /// The most bytes of memory for the derivation of a key, unless a person allows more.
+  public static let usualKDFMemory = ImportCall.kdfMemory.lowerBound
+
   public let files: [File]
+  /// The most bytes of memory for the derivation of a key.
+  public let kdfMemory: UInt64
   /// Asks `vault` for a secret; nil if there is none.
   private let ask: (ImportQuestion) throws(ImportFailure) -> [UInt8]?
 
-  public init(_ files: [File], ask: @escaping (ImportQuestion) throws(ImportFailure) -> [UInt8]?) {
-    (self.files, self.ask) = (files, ask)
+  public init(
+    _ files: [File], kdfMemory: UInt64 = Source.usualKDFMemory,
+    ask: @escaping (ImportQuestion) throws(ImportFailure) -> [UInt8]?
+  ) {
+    (self.files, self.kdfMemory, self.ask) = (files, kdfMemory, ask)
   }
 
   /// The one file of a format that consists of one file.

@@ -35,8 +35,8 @@ public struct Subject: Hashable, Sendable, CustomStringConvertible {
   /// Sorts the parts into order.
   ///
   /// - Throws: ``ValueError`` for no parts or too many; for two users, units or programs, which no process has; and for
-  ///   a program without a user or a unit.
-  public init(_ parts: [Part]) throws(ValueError) {
+  ///   a program without a user or a unit, unless the subject only selects.
+  public init(_ parts: [Part], onlySelects: Bool = false) throws(ValueError) {
     let unique = Set(parts)
     guard !unique.isEmpty else { throw ValueError(reason: "a subject is missing") }
     guard unique.count <= Self.maximumParts else {
@@ -54,7 +54,7 @@ public struct Subject: Hashable, Sendable, CustomStringConvertible {
     guard description.utf8.count <= Self.maximumBytes else {
       throw ValueError(reason: "a subject has at most \(Self.maximumBytes) bytes")
     }
-    if namesProgram, !kinds.contains("user"), !kinds.contains("unit") {
+    if !onlySelects, namesProgram, !kinds.contains("user"), !kinds.contains("unit") {
       throw ValueError(
         reason: "what a process runs counts only together with user: or unit:, as in 'user:NAME,\(description)'")
     }
@@ -65,15 +65,17 @@ public struct Subject: Hashable, Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - user: Returns the uid of a name.
   ///   - group: Returns the gid of a name.
+  ///   - onlySelects: True for a subject that gives nobody a right, and so may be a program of whatever user.
   /// - Throws: ``ValueError`` that quotes the part that cannot be read.
   public init(
-    parsing text: String, user: (String) -> UInt32? = { _ in nil }, group: (String) -> UInt32? = { _ in nil }
+    parsing text: String, user: (String) -> UInt32? = { _ in nil }, group: (String) -> UInt32? = { _ in nil },
+    onlySelects: Bool = false
   ) throws(ValueError) {
     var parts: [Part] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       parts.append(try Part(parsing: String(part), user: user, group: group))
     }
-    try self.init(parts)
+    try self.init(parts, onlySelects: onlySelects)
   }
 
   /// True if all parts of this subject are among those of the subject with the given text.

@@ -2,6 +2,8 @@
 enum Predicate: Hashable, Sendable {
   case equals(TextSubject, String, negated: Bool)
   case fits(TextSubject, Glob)
+  /// The item's name, or the label that the client of a keyring gave it, matches.
+  case mentions(Glob)
   /// The item is in that folder, or in a folder within it.
   case isWithin(String)
   /// The item's name matches the pattern.
@@ -22,6 +24,8 @@ enum Predicate: Hashable, Sendable {
       (subject.text(of: item)?.utf8.elementsEqual(value.utf8) ?? false) != negated
     case .fits(let subject, let glob):
       subject.text(of: item).map(glob.matches) ?? false
+    case .mentions(let glob):
+      glob.matches(item.name.text) || (item.keyring.map { glob.matches($0.label) } ?? false)
     case .isWithin(let folder):
       item.name.isWithin(folder)
     case .matches(let pattern):
@@ -59,6 +63,21 @@ enum TextSubject: Hashable, Sendable {
   case accessible
   case require
   case attribute(String)
+  /// The label that the client of a keyring gave the item.
+  case keyringLabel
+  /// An attribute that the client of a keyring gave the item.
+  case keyringAttribute(String)
+
+  /// The beginning of the keys for what the clients of a keyring keep with an item.
+  static let keyringPrefix = "keyring:"
+
+  /// The subject of a key such as `keyring:label` or, for an attribute, `keyring:server`; nil for a key of another
+  /// form. An attribute of the name `label` is `keyring:attr:label`.
+  init?(keyringKey text: String) {
+    guard text.utf8.starts(with: Self.keyringPrefix.utf8) else { return nil }
+    let key = String(text.dropFirst(Self.keyringPrefix.count))
+    self = key == "label" ? .keyringLabel : .keyringAttribute(Attributes.key(ofField: key) ?? key)
+  }
 
   /// The text, or `nil` if the item has no such attribute.
   func text(of item: ItemInfo) -> String? {
@@ -68,6 +87,8 @@ enum TextSubject: Hashable, Sendable {
     case .accessible: item.policy.accessible.name
     case .require: item.policy.require.name
     case .attribute(let key): item.attributes[key]
+    case .keyringLabel: item.keyring?.label
+    case .keyringAttribute(let key): item.keyring?.attributes[key]
     }
   }
 
@@ -77,7 +98,7 @@ enum TextSubject: Hashable, Sendable {
     case .kind: ItemKind.allCases.map(\.rawValue)
     case .accessible: AccessClass.allCases.map(\.name)
     case .require: Requirement.allCases.map(\.name)
-    case .name, .attribute: nil
+    case .name, .attribute, .keyringLabel, .keyringAttribute: nil
     }
   }
 }

@@ -16,6 +16,7 @@ struct PredicateParser {
     default:
       if let subject = TimeSubject(rawValue: key.text) { return try time(subject) }
       if let subject = AuthorSubject(rawValue: key.text) { return try author(subject) }
+      if let subject = TextSubject(keyringKey: key.text) { return try text(subject) }
       let attribute = Attributes.key(ofField: key.text) ?? key.text
       do throws(ValueError) { try Attributes.validate(key: attribute) } catch {
         throw QueryError(position: key.position, reason: error.reason)
@@ -57,7 +58,7 @@ struct PredicateParser {
   private func author(_ subject: AuthorSubject) throws(QueryError) -> Predicate {
     guard operation.text == "=" || operation.text == "!=" else { throw wrongOperation("is a caller: use '=' or '!='") }
     do throws(ValueError) {
-      let author = try Subject(parsing: value.text, user: names.user, group: names.group)
+      let author = try Subject(parsing: value.text, user: names.user, group: names.group, onlySelects: true)
       return .author(subject, author, negated: operation.text == "!=")
     } catch { throw wrongValue(error.reason) }
   }

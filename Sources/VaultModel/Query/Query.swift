@@ -11,7 +11,8 @@
 /// | `created<2027-01-01` | it was before that date |
 /// | `creator=unit:iothome.service`, `writer!=user:ana` | that caller stored the item first, or its current version |
 /// | `version>3`, `size<64k` | the current version's number or size; `k` and `m` mean 1024 and 1024² bytes |
-/// | `express` | the name contains that text, like `name~**express**` |
+/// | `keyring:label~My*`, `keyring:server=a.org` | the same for what the client of a keyring keeps with the item |
+/// | `express` | the name contains that text, like `name~**express**`, or the label of a keyring's client does |
 ///
 /// Values may be quoted: `owner="ana maria"`, with `\"` and `\\` inside.
 public struct Query: Hashable, Sendable {
@@ -127,8 +128,13 @@ public struct Query: Hashable, Sendable {
 
   /// The attributes of a keyring's clients that every match has with exactly these values.
   public var keyringAttributes: [KeyringAttributes.Entry] {
-    for case .keyring(let attributes) in predicates { return attributes.entries }
-    return []
+    predicates.flatMap { predicate -> [KeyringAttributes.Entry] in
+      switch predicate {
+      case .keyring(let attributes): attributes.entries
+      case .equals(.keyringAttribute(let key), let value, negated: false): [.init(key: key, value: value)]
+      default: []
+      }
+    }
   }
 
   /// The number by which a keyring's clients know every match, if the query gives one.

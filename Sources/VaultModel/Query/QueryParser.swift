@@ -55,7 +55,7 @@ struct QueryParser {
     while let byte = current, Attributes.isKeyByte(byte) { position += 1 }
     guard position > start, let symbol = current, "=!~<>".utf8.contains(symbol) else {
       position = start
-      return .fits(.name, try Glob(Word(text: try bareWord(), position: start), isContained: true))
+      return .mentions(try Glob(Word(text: try bareWord(), position: start), isContained: true))
     }
     let key = Word(text: text(start..<position), position: start)
     let operation = try operation()

@@ -32,8 +32,15 @@ enum KeyBlob {
   ///
   /// Only the key of a certificate is read: the server decides whether the certificate is valid.
   static func plain(_ blob: [UInt8]) throws(SSHFormatError) -> [UInt8] {
+    isPlain(blob) ? blob : try split(blob).plain
+  }
+
+  /// True if a blob begins like one of ``plainTypes``.
+  static func isPlain(_ blob: [UInt8]) -> Bool { (try? type(blob)).map(plainTypes.contains) == true }
+
+  /// The plain key in a certificate, and the place at which the certificate goes on after that key.
+  static func split(_ blob: [UInt8]) throws(SSHFormatError) -> (plain: [UInt8], rest: Int) {
     let type = try type(blob)
-    if plainTypes.contains(type) { return blob }
     guard let plainType = KeyType.allCases.first(where: { $0.facts.sshName + certificateSuffix == type })?.facts else {
       throw SSHFormatError("a key is of an unknown type")
     }
@@ -44,6 +51,6 @@ enum KeyBlob {
     var writer = SSHWriter()
     writer.string(plainType.sshName)
     for _ in 0..<plainType.sshFields { writer.string(try reader.array(bytes)) }
-    return writer.bytes
+    return (writer.bytes, reader.offset)
   }
 }

@@ -33,16 +33,13 @@ public enum SignedMatter: Hashable, Sendable {
   ///   - name: Returns the name of a host from its key.
   public func words(by key: String?, over bindings: SessionBindings, _ name: ([UInt8]) -> String) -> String {
     let key = key.map { " \($0)" } ?? ""
-    // A request that comes through a forwarding host may come from anyone on that host.
-    let relay =
-      (bindings.hops.last { $0.isForwarding }.map { ", for someone on \(name($0.hostKey))" } ?? "")
-      + (bindings.isBroken ? ", for someone who may be on any host" : "")
+    let (asker, way) = (bindings.asker(name), bindings.way(name))
     switch self {
-    case .message(let message): return "SSH signature for \(Printable.quoted(message.namespace))\(key)\(relay)"
+    case .message(let message): return "SSH signature\(asker) for \(Printable.quoted(message.namespace))\(key)\(way)"
     case .login(let login):
       let last = bindings.hops.last { !$0.isForwarding && $0.sessionID == login.sessionID }
       let host = last.map { name($0.hostKey) } ?? "a host that is not known"
-      return "SSH login to \(host) as \(Printable.quoted(login.user))\(key)\(relay)"
+      return "SSH login\(asker) to \(host) as \(Printable.quoted(login.user))\(key)\(way)"
     }
   }
 }

@@ -25,8 +25,11 @@ enum HostList {
         let isExcluding = part.first == UInt8(ascii: "!")
         return (Self.lowercased(part.dropFirst(isExcluding ? 1 : 0)), isExcluding)
       },
-      plainNames: parts.filter { part in !part.contains { "!*?".utf8.contains($0) } }.map(Array.init))
+      plainNames: parts.filter(Self.isPlain).map(Array.init))
   }
+
+  /// True for a name, and false for a pattern.
+  static func isPlain(_ part: some Sequence<UInt8>) -> Bool { !part.contains { "!*?".utf8.contains($0) } }
 
   private static func readHashed(_ bytes: [UInt8]) -> HostList {
     let fields = bytes.dropFirst().split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false)
@@ -61,7 +64,7 @@ enum HostList {
     }
   }
 
-  private static func lowercased(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+  static func lowercased(_ bytes: some Sequence<UInt8>) -> [UInt8] {
     bytes.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
   }
 }

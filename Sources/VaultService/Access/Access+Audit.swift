@@ -1,4 +1,4 @@
-package import VaultCore
+internal import VaultCore
 package import VaultModel
 internal import VaultStore
 
@@ -6,11 +6,10 @@ extension Access {
   /// Begins a reading of the audit log: an administrator reads all of it, anybody else the entries about the caller
   /// itself.
   ///
-  /// - Parameter noted: nil to read the log. If given, the whole log is checked, and compared with these digests, which
-  ///   somebody has noted elsewhere. They are keyed by the numbers of their entries.
+  /// - Parameter noted: nil to read the log. If given, the whole log is checked, and compared with these notes.
   /// - Throws: the refusal, also for a caller who has nothing to do with this vault, and while the vault is locked.
   package func readAudit(
-    _ filter: AuditFilter, noted: [Int64: Digest]? = nil, for caller: Caller
+    _ filter: AuditFilter, noted: AuditNotes? = nil, for caller: Caller
   ) throws(Refusal) -> AuditReading {
     let keychain = try vault.keychain()
     let asked = noted == nil ? "read" : "checked"

@@ -122,12 +122,12 @@ extension Access {
 
   /// Approves a request.
   ///
-  /// - Parameter process: the id of the process that the administrator was shown. For an approval of one process it
-  ///   must be the process that asked last; nil to approve that process in any case.
+  /// - Parameter process: the process that the administrator was shown. For an approval of one process it must be the
+  ///   process that asked last; nil to approve that process in any case.
   /// - Returns: the request.
   /// - Throws: the refusal, also if the caller is the subject that asked, and if there is no such item.
   package func approve(
-    _ number: QuestionNumber, _ terms: ApprovalTerms, process: Int32? = nil, for caller: Caller
+    _ number: QuestionNumber, _ terms: ApprovalTerms, process: ShownProcess? = nil, for caller: Caller
   ) throws(Refusal) -> PendingRequest {
     let request = requests.request(number)
     let detail = [request.map { "\($0.target.subject) \($0.right.name)" }, terms.text, "number \(number)"]
@@ -177,7 +177,7 @@ extension Access {
   }
 
   private func checkApprover(
-    of request: PendingRequest, _ terms: ApprovalTerms, _ process: Int32?, _ caller: Caller
+    of request: PendingRequest, _ terms: ApprovalTerms, _ process: ShownProcess?, _ caller: Caller
   ) throws(Refusal) {
     if CallerParts(caller, isSystem: self.terms.isSystem).isAll(of: request.target.subject) {
       throw .denied("the caller that asked may not approve it")
@@ -186,7 +186,7 @@ extension Access {
     guard request.asker.started != nil else {
       throw .invalidGrant("the asking process cannot be distinguished from a later process with the same id")
     }
-    if let process, process != request.asker.pid {
+    if let process, !request.isOfLast(process) {
       throw .busy("another process of that subject has asked meanwhile")
     }
   }

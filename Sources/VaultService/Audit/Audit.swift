@@ -21,7 +21,10 @@ package final class Audit: SecretHolder {
   var grantsRevision: () -> Int = { 0 }
   /// Returns the subject of an entry that names no subject, from the entry's caller.
   var toldName: (AuditEntry.Caller) -> AuditSubject.Name = { AuditSubject.Name(text: "user:\($0.uid)") }
-  package internal(set) var settings = AuditSettings()
+  package internal(set) var settings = AuditSettings() {
+    // A change that turns the log off is recorded before it is made.
+    didSet { if settings.mode == .off, oldValue.mode != .off { hasToldOff = true } }
+  }
   /// Makes a change of the store that must be possible on a full disk, as ``Vault/makingRoom(_:_:)``.
   var makingRoom: (Keychain, () throws(VaultError) -> Void) throws(VaultError) -> Void = {
     (_, change) throws(VaultError) in try change()
@@ -39,7 +42,7 @@ package final class Audit: SecretHolder {
   var counting = Counting()
   var subjects = AuditSubjects()
   let readers: AuditReaders
-  /// True once the log says that it has been off since the daemon's start.
+  /// True once the log of the open store says that it is off.
   private var hasToldOff = false
   /// True once the usage of the log before this process is known.
   var hasJoined = false
@@ -86,7 +89,7 @@ package final class Audit: SecretHolder {
     // A request to an administrator does not end the call, so the call still needs an entry with its outcome.
     if action != .request { caller.passage.isRecorded = true }
     caller.passage.isSettled = false
-    guard settings.mode != .off, isReady else { return }
+    guard mayRecord(action, outcome) else { return }
     let item = Self.cut(item ?? "")
     let id = outcome.tellsItem ? id : nil
     let given = detail
@@ -135,7 +138,7 @@ package final class Audit: SecretHolder {
     _ action: AuditAction, _ outcome: AuditOutcome, of subject: AuditSubject, item: String?, id: ItemID?,
     detail: String?, isDaemon: Bool = false
   ) {
-    guard settings.mode != .off, isReady else { return }
+    guard mayRecord(action, outcome) else { return }
     let id = outcome.tellsItem ? id : nil
     let part = AuditPart(of: action, outcome, isDaemon: isDaemon)
     commitLater()
@@ -174,6 +177,26 @@ package final class Audit: SecretHolder {
     commitLater()
     block.add(entry)
     if sealsAtOnce { endBlock() }
+  }
+
+  // MARK: A log that is off
+
+  /// True if an event is to be recorded. In place of the first value that is read or used while the log is off, the log
+  /// records that it is off, even if the vault is never unlocked.
+  private func mayRecord(_ action: AuditAction, _ outcome: AuditOutcome) -> Bool {
+    guard isReady else { return false }
+    if settings.mode == .off, action == .get || action == .use, outcome == .ok { tellThatOff() }
+    return settings.mode != .off
+  }
+
+  /// Records once that the log is off, if the daemon was started with the log off, so that the log itself shows the
+  /// point from which entries are missing.
+  private func tellThatOff() {
+    guard !hasToldOff else { return }
+    let text = settings.text
+    settings.mode = .on
+    record(.audit, .ok, nil, item: text, detail: "since the daemon's start")
+    settings.mode = .off
   }
 
   // MARK: Callers
@@ -261,8 +284,8 @@ package final class Audit: SecretHolder {
     write(anchored: true, isSynced: isSynced, isLast: isEnd)
   }
 
-  /// Notes that a store was opened.
-  func opened() { isEnding = false }
+  /// Notes that a store was opened, whose log does not say yet that it is off.
+  func opened() { (isEnding, hasToldOff) = (false, false) }
 
   /// Seals each entry as soon as it is made, from now until the next unlock, so that no name waits in memory.
   func hideNames() {
@@ -277,19 +300,9 @@ package final class Audit: SecretHolder {
     keychain.endAuditChain()
     guard settings.mode != .off || keychain.auditFacts.entries > 0 else { return }
     join(keychain)
+    guard settings.mode == .off else { return }
     tellThatOff()
-  }
-
-  /// Records once that the log is off, if the daemon was started with the log off, so that the log itself shows the
-  /// point from which entries are missing.
-  private func tellThatOff() {
-    guard settings.mode == .off, !hasToldOff else { return }
-    hasToldOff = true
-    let text = settings.text
-    settings.mode = .on
-    record(.audit, .ok, nil, item: text, detail: "since the daemon's start")
     write(anchored: true)
-    settings.mode = .off
   }
 
   package override func letGo(for lock: Lock) {

@@ -57,7 +57,7 @@ extension Items {
       throw .invalidValue(kind: "", reason: error.reason)
     }
     guard item.use == .ssh else {
-      throw .invalidValue(kind: "", reason: "a key that is plain bytes has no public half")
+      throw .needsAnotherItem(kind: "", reason: "the key is plain bytes, which have no public half")
     }
     guard let key = try publicKey(ofVersion: item.current.number, of: item) else {
       throw .invalidValue(kind: "", reason: "there is no private key")

@@ -37,6 +37,8 @@ package final class Conversation: SecretHolder {
   var makesVault = false
   /// True when the conversation tells its caller the name of an item.
   var namesItem = false
+  /// The session that a yes serves, if that is not the caller's: the session of the calls that an inquiry is about.
+  var servedSession: AuthenticationSession?
   /// The slot that proved the caller's right. If the slots change, what relies on this proof ends.
   var proof: SlotRecord?
   /// True when the secret that proves the right is kept, to make the same slot again.

@@ -1,7 +1,7 @@
 package import VaultCore
 package import VaultModel
 
-/// Checks of a person's presence by PAM, with one prompt at a time, and the fingers that count for it.
+/// Checks of a person's presence by PAM, each with a prompt, and the fingers that count for it.
 package final class Presence {
   /// A question to PAM, and the user whom it is about.
   package struct Question: Hashable, Sendable {
@@ -39,52 +39,92 @@ package final class Presence {
     }
   }
 
-  /// The seconds for which a dismissed prompt is not shown again.
-  private static let coolDown: Int64 = 3
+  /// A question that a person of a session does not want to be asked.
+  private struct Refused: Hashable {
+    let question: Question
+    let session: AuthenticationSession?
+  }
+
+  /// The end of a pause in which a question is not asked, in `CLOCK_BOOTTIME` nanoseconds, and the reason of the pause.
+  private struct Pause {
+    let end: Int64
+    let reason: String
+  }
+
+  /// The length of a pause, in nanoseconds.
+  private static let pause: Int64 = 3_000_000_000
+  /// The most pauses of one user; then the user is asked nothing, so that not many checks begin in a short time.
+  private static let mostPauses = 8
 
   let vault: Vault
   let attempts: Attempts
   let means: Means
-  /// The prompt that is being shown.
-  var prompt: PresencePrompt?
-  /// The times until which dismissed prompts are not shown again, in `CLOCK_BOOTTIME` nanoseconds.
-  private var dismissals: [Question: Int64] = [:]
+  let timer: Timer
+  /// The open prompts, in the order in which they were opened.
+  private(set) var prompts: [PresencePrompt] = []
+  /// The questions that are not asked now, each in the session where it was dismissed or gave way. A pause for all
+  /// sessions would let one program keep the prompts of all others from being shown.
+  private var pauses: [Refused: Pause] = [:]
+  /// The user of the last check that accepted a finger alone.
+  var lastAtReader: UInt32?
+  /// The time at which a check at the reader was last cut off, in `CLOCK_MONOTONIC` nanoseconds.
+  var readerLeft = Int64.min / 2
+  /// Cancels the timer after which a prompt that waits for the reader has it.
+  var turnAtReader: Timer.Cancel?
 
-  package init(_ vault: Vault, _ attempts: Attempts, _ means: Means) {
+  package init(_ vault: Vault, _ attempts: Attempts, _ means: Means, _ timer: Timer) {
     self.vault = vault
     self.attempts = attempts
     self.means = means
+    self.timer = timer
   }
 
-  /// Asks PAM, at most one question at a time.
+  /// Asks PAM. Prompts with different askers are open at the same time, so that nobody's silence holds others up.
   ///
   /// - Parameter then: receives the outcome, and the seconds to wait before the next attempt.
   func show(
     _ question: Question, to conversation: Conversation, purpose: Purpose,
     then: @escaping (PresenceOutcome, Int64) -> Void
   ) {
-    if let running = prompt {
-      guard running.question == question else {
-        return then(.unavailable("the fingerprint reader is in use by another prompt"), 0)
-      }
-      return running.show(conversation, purpose: purpose, then: then)
+    if let open = prompts.first(where: { $0.question == question && $0.serves(conversation) }) {
+      return open.show(conversation, purpose: purpose, then: then)
     }
-    if let until = dismissals[question], until > vault.clock.boot() {
-      return then(.unavailable("the prompt was dismissed a moment ago"), 0)
+    if let reason = reasonToPause(question, conversation.caller) { return then(.unavailable(reason), 0) }
+    guard hasRoom(for: conversation.caller) else {
+      return then(.unavailable("too many prompts for your presence are open"), 0)
     }
     let new = PresencePrompt(question, self)
-    prompt = new
+    prompts.append(new)
     new.show(conversation, purpose: purpose, then: then)
   }
 
-  func dismissed(_ question: Question) {
+  /// The reason why a question is not asked now; nil if it may be asked.
+  private func reasonToPause(_ question: Question, _ caller: Caller) -> String? {
     let now = vault.clock.boot()
-    dismissals = dismissals.filter { $0.value > now }
-    dismissals[question] = now + Self.coolDown * 1_000_000_000
+    pauses = pauses.filter { $0.value.end > now }
+    if let pause = pauses[Refused(question: question, session: caller.session)] { return pause.reason }
+    let own = pauses.keys.count { $0.question.uid == question.uid }
+    return own < Self.mostPauses ? nil : "many prompts were dismissed a moment ago"
   }
 
-  /// Ends the prompt without telling anybody, when the daemon ends.
-  package func stop() { prompt?.stop() }
+  /// Pauses before a question is asked again in a session.
+  func pause(_ question: Question, in session: AuthenticationSession?, because reason: String) {
+    let end = vault.clock.boot() + Self.pause
+    pauses[Refused(question: question, session: session)] = Pause(end: end, reason: reason)
+  }
+
+  /// Drops a prompt that is over.
+  func hasEnded(_ prompt: PresencePrompt) {
+    prompts.removeAll { $0 === prompt }
+    lookAtReader()
+  }
+
+  /// Ends the prompts without telling anybody, when the daemon ends.
+  package func stop() {
+    let open = prompts
+    prompts = []
+    for prompt in open { prompt.stop() }
+  }
 
   /// The question to PAM for an unlock, or for the presence that an item requires. While wrong passwords delay the next
   /// password, a finger alone still counts: whoever types wrong passwords must not lock the owner out.

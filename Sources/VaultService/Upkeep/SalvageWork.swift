@@ -134,7 +134,8 @@ extension Upkeep {
     let work: SalvageWork
     do throws(VaultError) {
       let audit = vault.audit
-      let salvage = try Salvage(keychain, in: salvageDirectory, now: vault.clock.wall()) { block in
+      let now = vault.clock.wall()
+      let salvage = try Salvage(keychain, in: salvageDirectory, now: now, mostEarly: audit.mostEarly) { block in
         if !hasFailed { audit.fillWithCounts(&block) }
       }
       if !hasFailed { vault.audit.willCopy() }

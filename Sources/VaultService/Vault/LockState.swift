@@ -13,7 +13,7 @@ package struct LockState: Sendable, Equatable {
 
   package enum Cause: Sendable, Equatable {
     case start, created, asked, signal, stop, unreachable, displaced, idle, age, timeUp, sleep, resume, sessionLock,
-      repaired, restored
+      repaired, restored, found
     /// A program has locked the vault through the Secret Service.
     case program
     /// A screen locker, by its name on the session bus, has locked the screen.
@@ -52,6 +52,7 @@ package struct LockState: Sendable, Equatable {
       case .screenLock(let name): "the screen was locked (\(name))"
       case .restored: "the vault was restored from a backup"
       case .repaired: "the store could be opened again"
+      case .found: "another program has put a vault there"
       case .method(let name): "by \(name)"
       }
     }

@@ -74,7 +74,7 @@ package final class Rooms {
     vault.hooks.takeIn = { [unowned deposits] in deposits.begin() }
     vault.hooks.whenTakenIn = { [unowned deposits] in deposits.whenOver($0) }
     let attempts = Attempts(vault)
-    presence = Presence(vault, attempts, world.presence)
+    presence = Presence(vault, attempts, world.presence, world.timer)
     waysIn = WaysIn(
       vault, access, presence, attempts, conversations, worker: world.worker, timer: world.timer, runner: world.runner,
       keystores: world.keystores, credentials: world.credentials, isSystem: terms.isSystem)

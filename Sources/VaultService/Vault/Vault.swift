@@ -128,15 +128,14 @@ package final class Vault {
   /// - Throws: the reason why none is.
   package func checkStore() throws(Refusal) { _ = try keychain() }
 
-  /// Checks after a lock that the vault is locked. A store that this daemon cannot open has none of its keys in memory.
+  /// Checks after a lock that the vault is locked. A store that this daemon has not opened, for whatever reason, may be
+  /// open in another process, which has the lock of the store then.
   ///
   /// - Throws: the reason why that is unknown: there is no vault, or another process has the store open.
   package func checkLocked() throws(Refusal) {
-    switch store.content {
-    case .open: break
-    case .none: throw .noVault
-    case .unreadable(let error): if error.isInUse { throw Refusal(error) }
-    }
+    if case .open = store.content { return }
+    do throws(VaultError) { try Keychain.checkFree(in: directory) } catch { throw .misconfigured(error.text) }
+    if case .none = store.content { throw .noVault }
   }
 
   /// The id of the vault in the open store; nil if no store is open.
@@ -157,6 +156,16 @@ package final class Vault {
   /// True while the names of some class cannot be read, so that a search may miss items: until the first unlock and, in
   /// a vault that hides names, after each lock. Nil without a store.
   package var hidesNames: Bool? { openKeychain.map { !$0.knowsAllNames } }
+
+  /// Looks for the store again if it is not open: the reason why it could not be opened may have been corrected, and
+  /// another program may have made a vault where there was none. While one is restored here, nobody else makes one.
+  func lookForStore() {
+    switch store.content {
+    case .open: break
+    case .none: if hooks.incoming() == nil { openStore(because: .found) }
+    case .unreadable: openStore(because: .repaired)
+    }
+  }
 
   /// Opens the store if it is not open, and announces the result.
   package func openStore(because cause: LockState.Cause) {
@@ -333,11 +342,11 @@ package final class Vault {
 
   // MARK: Deadlines
 
-  /// Locks the vault if a deadline has passed or the machine has slept. Called before every request and by the timer,
-  /// so that the first request after a resume finds the vault locked.
+  /// Locks the vault if a deadline has passed or the machine has slept, and looks for a store that is not open. Called
+  /// before every request and by the timer, so that the first request after a resume finds the vault locked, and no
+  /// request is refused for a reason that is gone.
   package func checkDeadlines() {
-    // The reason why the store could not be opened may have been corrected.
-    if case .unreadable = store.content { openStore(because: .repaired) }
+    lookForStore()
     // The two clocks are not read at the same moment, so only a gap of more than a second counts as a sleep.
     guard let now = clock.bootUnlessSlept(since: sleptBefore) else {
       sleptBefore = clock.slept

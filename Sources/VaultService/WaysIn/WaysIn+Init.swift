@@ -40,12 +40,12 @@ extension WaysIn {
     }
   }
 
-  /// Tries to open the store, and checks that a vault can be made here.
+  /// Looks for the store once more, and checks that a vault can be made here.
   ///
   /// - Throws: the refusal if there is a vault already, if one is being restored from a backup, or if the store cannot
   ///   be read.
   func checkNoVault() throws(Refusal) {
-    vault.openStore(because: .repaired)
+    vault.lookForStore()
     switch vault.store.content {
     case .open: throw .vaultExists
     case .unreadable(let error): throw Refusal(error)

@@ -92,16 +92,18 @@ package final class WaysIn {
   /// - Returns: whether the work was begun.
   @discardableResult
   func derive<T: Sendable>(
-    for conversation: Conversation, _ work: @escaping @Sendable (Cancellation) -> T, then: @escaping (T) -> Void
+    _ derivation: Attempts.Derivation, for conversation: Conversation,
+    _ work: @escaping @Sendable (Cancellation) -> T, then: @escaping (T) -> Void
   ) -> Bool {
     let uid = conversation.caller.uid
-    guard attempts.beginDeriving(for: uid) else { return false }
+    guard attempts.begin(derivation, for: uid) else { return false }
     let cancellation = conversation.cancellation
     worker.run {
       work(cancellation)
     } then: { [attempts] result in
       attempts.endDeriving(for: uid)
       then(result)
+      attempts.goOn(for: uid)
     }
     return true
   }

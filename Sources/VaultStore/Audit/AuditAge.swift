@@ -78,7 +78,7 @@ extension Keychain {
       case .unlocked, .cold: continued = []
       case .continued: continued.append(chain)
       }
-      next = row.row - 1
+      next = anchor.rowBefore(row.row)
     }
     return known
   }

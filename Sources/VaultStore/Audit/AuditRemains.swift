@@ -59,12 +59,16 @@ extension Keychain {
     var found: [AuditRemains] = []
     var begun: Run?
     try database.eachAuditRow(after: position.row) { (row: AuditRow) throws(VaultError) in
-      guard row.row == position.row + 1 else { return false }
       guard row.isBeginning else {
+        guard row.row == position.row + 1 else { return false }
         position.pass(row.bytes, entries: 0)
         return true
       }
-      guard let chain = try? Self.chain(row), chain.previous == position.link else { return false }
+      guard let chain = try? Self.chain(row) else { return false }
+      if let gap = anchor?.gap(before: row.row), gap.rows.lowerBound == position.row + 1, gap.link == position.link {
+        position.pass(gap, before: chain)
+      }
+      guard row.row == position.row + 1, chain.previous == position.link else { return false }
       if anchor?.isAside(row.row) != true, !isRight(chain, row.row), try isSealedToOthers(chain) {
         if begun == nil { begun = Run(row: row.row, chain: chain) }
         begun?.times.append(chain.time)

@@ -46,9 +46,9 @@ extension AuditWalk {
   /// the anchor covers.
   func checkEnd(before chain: AuditChain, _ row: Int64, _ before: inout Reading?, _ vault: VaultID) {
     // If something is missing or was changed, another fault reports it, and this check has nothing to go by.
-    guard !isBroken, faults.isEmpty, anchorProblem == nil, row > joined.row, row - 1 > gone, !isAside(row - 1) else {
-      return
-    }
+    guard !isBroken, faults.isEmpty, anchorProblem == nil, row > joined.row, row - 1 > gone, !isAside(row - 1),
+      gap(before: row) == nil
+    else { return }
     let isRight = before != nil && before!.mac(of: position, vault) == chain.ended
     if !isRight { add(chain.first, nil, "the end of the log before entry \(chain.first) was cut off") }
   }
@@ -64,7 +64,7 @@ extension AuditWalk {
     case .continued where before != nil:
       isRight = before!.skip(to: row) && chain.mac == chain.mac(row, keychain.vault, after: &before!.key)
     // After a chain that was removed or cannot be read, this cannot be checked.
-    case .continued: isRight = !isFirst || row <= joined.row || row - 1 <= gone
+    case .continued: isRight = !isFirst || row <= joined.row || row - 1 <= gone || gap(before: row) != nil
     }
     if !isRight { add(chain.first, nil, "the entries from \(chain.first) on were begun by somebody else") }
   }
@@ -103,6 +103,34 @@ extension AuditWalk {
       }
       faults.append(Fault(remains))
     }
+  }
+
+  // MARK: Gaps
+
+  func gap(before row: Int64) -> AuditGap? { gaps.first { $0.rows.upperBound == row - 1 } }
+
+  /// The row before `row` that is not in a gap.
+  func rowBefore(_ row: Int64) -> Int64 { gap(before: row).map { $0.rows.lowerBound - 1 } ?? row - 1 }
+
+  /// Passes the gap that lies between the walk's position and a chain; false if there is none. Chains from before an
+  /// unlock were removed there, and the chain after the gap may continue one of them.
+  func passGap(before row: AuditRow) -> Bool {
+    guard !isBroken, let gap = gap(before: row.row), gap.rows.lowerBound == position.row + 1, row.isBeginning,
+      let chain = try? Keychain.chain(row)
+    else { return false }
+    if gap.link != position.link {
+      add(position.entries, position.entries, "the log up to entry \(position.entries) does not match what was written")
+    }
+    // Nobody has vouched for the entries in the gap, so they cannot stand for those of a note: somebody may have put
+    // an older store back, and added as many entries.
+    for entry in noted.keys.sorted() where entry > position.entries && entry < chain.first {
+      noted[entry] = nil
+      add(nil, nil, "the link noted elsewhere for entry \(entry) is about entries that were removed at an unlock")
+    }
+    reading = nil
+    position.pass(gap, before: chain)
+    (isEarly, isVouchedFor) = (true, false)
+    return true
   }
 
   // MARK: The end

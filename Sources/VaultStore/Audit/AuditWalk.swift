@@ -32,7 +32,7 @@ public final class AuditWalk {
   /// The number of bytes, after the part that the anchor covers, that were written before a first unlock.
   private(set) var early: Int64 = 0
   /// True while the walk passes a part that was written before a first unlock.
-  private(set) var isEarly = false
+  var isEarly = false
   /// The number of entries read so far.
   public private(set) var entries: Int64 = 0
   /// The position that the walk has reached, as far as it is known.
@@ -45,6 +45,8 @@ public final class AuditWalk {
   let (cut, joined): (AuditPosition, AuditPosition)
   /// The rows that were set aside, over which the links continue.
   let aside: [ClosedRange<Int64>]
+  /// The parts that were removed from within the log.
+  let gaps: [AuditGap]
   /// The links within the rows of ``aside``, to compare with links that were noted elsewhere.
   var asideLinks: Set<Digest> = []
   /// The row up to which everything was removed.
@@ -94,7 +96,7 @@ public final class AuditWalk {
     anchorProblem = problem
     position = cut
     isVouchedFor = anchor?.isVouchedFor ?? true
-    aside = anchor?.aside ?? []
+    (aside, gaps) = (anchor?.aside ?? [], anchor?.gaps ?? [])
     // The keys of a chain follow from one another, so a chain is read from its beginning.
     if isTail, let last = try keychain.database.auditRow(joined.row), last.chain > position.row + 1,
       last.chain <= joined.row,
@@ -152,7 +154,7 @@ public final class AuditWalk {
       case .here: oldest = place
       case .before: break
       }
-      row = found.chain - 1
+      row = rowBefore(found.chain)
     }
     if let oldest { position = oldest }
   }
@@ -245,7 +247,7 @@ public final class AuditWalk {
   private func meet(
     _ row: AuditRow, _ keychain: Keychain, _ body: (Int64, AuditEntry) -> Void
   ) throws(VaultError) {
-    if row.row != position.row + 1 {
+    if row.row != position.row + 1, !passGap(before: row) {
       isBroken = true
       position.row = row.row - 1
     }

@@ -28,9 +28,10 @@ extension Keychain {
   /// The known facts about the log. Before the first entry of this process, these are what the store says, which
   /// nothing authenticates.
   public var auditFacts: AuditFacts {
-    let cut = (try? storedAnchor())?.cut ?? .start
     let end = auditEnd
-    return AuditFacts(entries: end.entries, cut: cut.entries, bytes: max(0, end.bytes - cut.bytes), link: end.link)
+    let anchor = (try? storedAnchor()) ?? AuditAnchor(cut: .start, joined: .start)
+    let bytes = anchor.bytes(after: anchor.cut, to: end)
+    return AuditFacts(entries: end.entries, cut: anchor.cut.entries, bytes: bytes, link: end.link)
   }
 
   /// The number of the next entry.

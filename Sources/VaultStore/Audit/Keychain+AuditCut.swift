@@ -35,10 +35,11 @@ extension Keychain {
     while left > 0, let next = try cutEnd(of: anchor, bytes: bytes, oldest) {
       left -= 1
       let found = next.isForLength ? try entries(from: anchor.cut, to: next.end) : []
-      var entries = next.isForLength ? carry(found, next.end.bytes - anchor.cut.bytes) : []
+      var entries = next.isForLength ? carry(found, anchor.bytes(after: anchor.cut, to: next.end)) : []
       if let told = tell(next.end.entries - anchor.cut.entries) { entries.append(told) }
       (anchor.cut, anchor.isVouchedFor) = (next.end, next.isVouchedFor)
       anchor.aside.removeAll { $0.upperBound <= next.end.row }
+      anchor.gaps.removeAll { $0.rows.upperBound <= next.end.row }
       try orAsBefore { () throws(VaultError) in
         try seal(entries, now: now)
         then()
@@ -90,7 +91,7 @@ extension Keychain {
   private func cutEnd(of anchor: AuditAnchor, bytes: Int64, _ oldest: Int64) throws(VaultError) -> CutEnd? {
     let (cut, joined) = (anchor.cut, anchor.joined)
     // A log that is too long is made a bit shorter than necessary, so that this does not happen for each record.
-    let least = joined.bytes - cut.bytes > bytes ? bytes - bytes / 256 : bytes
+    let least = anchor.bytes(after: cut, to: joined) > bytes ? bytes - bytes / 256 : bytes
     var (position, isVouchedFor) = (cut, anchor.isVouchedFor)
     var isForLength = false
     var next: CutEnd?
@@ -98,10 +99,14 @@ extension Keychain {
     // continues.
     var (last, isKnown): ((time: Int64, age: Int64)?, Bool) = (nil, true)
     try database.eachAuditRow(after: cut.row) { (row: AuditRow) throws(VaultError) in
-      // A log with a missing row is not cut, because the missing part would be forgotten.
-      guard row.row == position.row + 1, row.row <= joined.row else { return false }
       if row.isBeginning {
         let chain = try Self.chain(row)
+        if let gap = anchor.gap(before: row.row), gap.rows.lowerBound == position.row + 1 {
+          position.pass(gap, before: chain)
+          (isVouchedFor, isKnown) = (false, false)
+        }
+        // A log with a missing row is not cut, because the missing part would be forgotten.
+        guard row.row == position.row + 1, row.row <= joined.row else { return false }
         switch chain.origin {
         case .unlocked: isKnown = true
         case .cold: isKnown = false
@@ -114,7 +119,7 @@ extension Keychain {
         if position != cut {
           // The age of a chain is that of its beginning; the whole chain is older than the beginning of the next one.
           let isOld = age <= oldest
-          let isLong = joined.bytes - (next?.end ?? cut).bytes > least
+          let isLong = anchor.bytes(after: next?.end ?? cut, to: joined) > least
           guard isOld || isLong else { return false }
           isForLength = isForLength || !isOld
           position.entries = chain.first - 1
@@ -125,6 +130,7 @@ extension Keychain {
         isVouchedFor = chain.isVouchedFor(after: isVouchedFor)
         position.pass(chain)
       } else {
+        guard row.row == position.row + 1, row.row <= joined.row else { return false }
         position.pass(row.bytes, entries: 0)
       }
       return true
@@ -186,6 +192,6 @@ extension Keychain {
   public var unjoinedAuditBytes: Int64? {
     if bound.isAuditJoined { return nil }
     guard let anchor = try? storedAnchor() else { return auditEnd.bytes }
-    return max(0, auditEnd.bytes - anchor.joined.bytes) + anchor.early
+    return anchor.bytes(after: anchor.joined, to: auditEnd) + anchor.early
   }
 }

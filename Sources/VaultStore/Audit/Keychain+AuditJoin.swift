@@ -113,8 +113,10 @@ extension Keychain {
     if let part {
       let isVouchedFor = ((try? source.anchor()) ?? nil)?.isVouchedFor ?? true
       anchor = AuditAnchor(cut: part.cut, joined: part.end, isVouchedFor: isVouchedFor)
-      let aside = ((try? source.anchor()) ?? nil)?.aside ?? []
-      anchor.aside = aside.filter { $0.lowerBound > part.cut.row && $0.upperBound <= part.end.row }
+      let rows = part.cut.row + 1...max(part.cut.row + 1, part.end.row)
+      let known = (try? source.anchor()) ?? nil
+      anchor.aside = known?.aside.filter { rows.contains($0) } ?? []
+      anchor.gaps = known?.gaps.filter { rows.contains($0.rows) } ?? []
     } else {
       anchor = try source.anchor() ?? AuditAnchor(cut: .start, joined: .start)
     }
@@ -136,6 +138,8 @@ extension Keychain {
       return true
     }
     guard last >= end.row else { return false }
+    // Rows may have been copied before the source removed them.
+    for gap in anchor.gaps { try database.cutAudit(rows: gap.rows) }
     if let row = try source.database.auditRow(end.row) { chain = row.chain }
     var stored = part == nil ? try source.storedEnd() : (try? source.storedEnd()) ?? nil
     // The copy does not have a tally that the source has after this end.

@@ -9,6 +9,12 @@ extension Keychain {
   /// - Parameter directory: the directory of a store that this process has open, or makes. Otherwise nothing happens.
   public static func confirmLock(in directory: String) { StoreLock.confirm(in: directory) }
 
+  /// Checks that no other process has the lock of the store in `directory`, and so may have the vault open, whatever
+  /// the condition of the store.
+  ///
+  /// - Throws: ``VaultError/inUse(pid:)`` when another process has it; another error when that cannot be examined.
+  public static func checkFree(in directory: String) throws(VaultError) { try StoreLock.checkFree(in: directory) }
+
   /// True when the lock file has lost its place: other programs do not find this process by it any more, and may open
   /// the store as well.
   public var hasLostLock: Bool { database.lock?.isLost == true }

@@ -85,6 +85,13 @@ extension Database {
     try statements.audit.cut.run()
   }
 
+  /// Removes these rows.
+  func cutAudit(rows: ClosedRange<Int64>) throws(VaultError) {
+    try statements.audit.cutRows.bind(1, rows.lowerBound)
+    try statements.audit.cutRows.bind(2, rows.upperBound)
+    try statements.audit.cutRows.run()
+  }
+
   /// Removes all rows from this one on.
   func cutAudit(from row: Int64) throws(VaultError) {
     try statements.audit.cutEnd.bind(1, row)

@@ -136,10 +136,7 @@ public struct ProviderFailure: Error, Hashable, Sendable {
   /// The explanation for a person. It contains no secret. Text after the first 1000 characters is cut off.
   public let reason: String
 
-  public init(_ code: Code, _ reason: String) { (self.code, self.reason) = (code, Self.cut(reason)) }
-
-  /// The beginning of a text of another program.
-  static func cut(_ text: String) -> String { String(text.unicodeScalars.prefix(1000)) }
+  public init(_ code: Code, _ reason: String) { (self.code, self.reason) = (code, HelperReason.cut(reason)) }
 }
 
 /// An item in the list of a collection.
@@ -152,7 +149,7 @@ public struct ProviderPlace: Hashable, Sendable {
   public let problem: String?
 
   public init(path: String, created: Int64, problem: String? = nil) {
-    (self.path, self.created, self.problem) = (path, created, problem.map { ProviderFailure.cut($0) })
+    (self.path, self.created, self.problem) = (path, created, problem.map { HelperReason.cut($0) })
   }
 }
 
@@ -175,7 +172,7 @@ public struct ProviderCollection: Hashable, Sendable {
     self.path = path
     self.label =
       label.utf8.count > Self.longestLabel ? String(label.unicodeScalars.prefix(Self.longestLabel + 1)) : label
-    (self.isLocked, self.aliases, self.problem) = (isLocked, aliases, problem.map { ProviderFailure.cut($0) })
+    (self.isLocked, self.aliases, self.problem) = (isLocked, aliases, problem.map { HelperReason.cut($0) })
   }
 
   /// True for the collection that each keyring calls `login`.

@@ -14,6 +14,10 @@ public enum ImportCall: Hashable, Sendable {
   /// The longest path in bytes, and the longest passphrase.
   public static let longestPath = 4096
   public static let longestSecret = 64 << 10
+  /// The bytes of memory that a person can allow for the derivation of a key, and the argument of the program that
+  /// states them.
+  public static let kdfMemory: ClosedRange<UInt64> = 1 << 30...4 << 30
+  public static let kdfMemoryArgument = "--kdf-memory="
 
   /// Names the format of the files; nil if the program is to recognize it.
   case begin(format: String?)

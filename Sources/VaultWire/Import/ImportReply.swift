@@ -150,6 +150,6 @@ public struct ImportFailure: Error, Hashable, Sendable {
   public let reason: String
 
   public init(_ code: Code, _ reason: String) {
-    (self.code, self.reason) = (code, String(reason.unicodeScalars.prefix(1000)))
+    (self.code, self.reason) = (code, HelperReason.cut(reason))
   }
 }

@@ -12,12 +12,20 @@ public struct ImportedEntry: Hashable, Sendable {
     case document
     /// A private key, which is the value of the password field.
     case key
+    /// A private key for SSH, which is the value of the password field.
+    case sshKey = "ssh-key"
+    /// A token by which a program is known, which is the value of the password field.
+    case token
     /// A one-time secret by itself.
     case oneTime = "one-time"
     /// The password of a wireless network; the title is its name (SSID).
     case wifi
+    /// The code that pairs a device, which is the value of the password field.
+    case pairing
     /// A value with a name, as in a file of settings.
     case value
+    /// A file by itself.
+    case file
   }
 
   /// The most parts of a folder, the most bytes of the title and of each part, and the most fields.

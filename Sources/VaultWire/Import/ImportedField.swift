@@ -13,7 +13,7 @@ public struct ImportedField: Hashable, Sendable {
     /// The secret that is the value of the item itself.
     case password
     case url
-    /// A one-time secret as a `otpauth:` URI.
+    /// A one-time secret as an `otpauth:` URI, or the text in its place that is no such secret.
     case oneTime = "one-time"
     /// A text of any length.
     case note
@@ -52,12 +52,15 @@ public struct ImportedField: Hashable, Sendable {
   public let size: Int
   /// The reason why the field cannot be imported; nil if it can.
   public let refusal: String?
+  /// The place of the value in the only file of the source; nil if the format has no templates.
+  public let place: ImportedPlace?
 
   public init(
-    _ name: String, _ role: Role, time: Int64? = nil, mediaType: String? = nil, size: Int, refusal: String? = nil
+    _ name: String, _ role: Role, time: Int64? = nil, mediaType: String? = nil, size: Int, refusal: String? = nil,
+    place: ImportedPlace? = nil
   ) {
     (self.name, self.role, self.time) = (name, role, time)
-    (self.mediaType, self.size, self.refusal) = (mediaType, size, refusal)
+    (self.mediaType, self.size, self.refusal, self.place) = (mediaType, size, refusal, place)
   }
 
   func write(to writer: inout JSONWriter) {
@@ -67,6 +70,7 @@ public struct ImportedField: Hashable, Sendable {
     writer.field("type", mediaType)
     writer.field("size", size)
     writer.field("refusal", refusal)
+    place?.write(to: &writer)
   }
 
   init?(_ frame: borrowing Frame) {
@@ -78,6 +82,8 @@ public struct ImportedField: Hashable, Sendable {
     else { return nil }
     let (mediaType, refusal) = (text("type"), text("refusal"))
     guard (mediaType?.utf8.count ?? 0) <= 256, (refusal?.utf8.count ?? 0) <= Self.longestName else { return nil }
-    self.init(name, role, time: number("time"), mediaType: mediaType, size: size, refusal: refusal)
+    let place = ImportedPlace(frame)
+    guard (place == nil) == (frame.member("at", of: root) == nil) else { return nil }
+    self.init(name, role, time: number("time"), mediaType: mediaType, size: size, refusal: refusal, place: place)
   }
 }

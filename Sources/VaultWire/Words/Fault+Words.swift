@@ -34,7 +34,8 @@ extension Fault {
         "see \(reader.command(isDoubtful == true ? "verify" : "list"))", journal: "there is no such item")
     case .noSuchVersion(let name, let version):
       FaultWords(
-        "\(Printable.quoted(name)) has no version \(version)", "see \(reader.command("history"))",
+        "\(Printable.quoted(name)) has no version \(version)",
+        "the newest ten are kept; see \(reader.command("history"))",
         journal: "there is no version \(version)")
     case .noSuchDeposit(let number):
       FaultWords("there is no deposit \(number)", "see \(reader.command("deposits"))")

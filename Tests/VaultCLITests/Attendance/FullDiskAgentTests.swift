@@ -60,7 +60,7 @@ struct FullDiskAgentTests {
       #expect(entries("dismiss", "ok", "number \(second.number)") == 1, "\(log)")
       #expect(entries("call", "missing", "io.vaultd.Vault.Confirm") == 1, "\(log)")
       #expect(entries("call", "missing", "io.vaultd.Vault.Dismiss") == 1, "\(log)")
-      #expect(entries("use", "ok", ", for someone on ") == 1, "\(log)")
+      #expect(entries("use", "ok", " for someone on ") == 1, "\(log)")
     }
   }
 }

@@ -148,6 +148,20 @@ struct CredentialDoorTests {
     #expect(try waiting.map { try $0.outcome().output } == [overflow, "value of a"])
   }
 
+  @Test("records what a process asks for that has ended before it is accepted") func endedBefore() throws {
+    let stand = try CredentialStand()
+    defer { stand.close() }
+    try stand.sandbox.must(["set", "a"], stdin: "value of a")
+    try stand.grant("one", "a", as: "key")
+    let daemon = try #require(stand.sandbox.daemonPid)
+    #expect(kill(daemon, SIGSTOP) == 0)
+    let asking = try stand.begin("key", in: "one", leaves: true)
+    try stand.awaitConnected(1)
+    #expect(kill(daemon, SIGCONT) == 0)
+    #expect(try asking.outcome().output == overflow)
+    #expect(try stand.entries() == ["get denied credential key of \(stand.unit("one"))"])
+  }
+
   @Test("before the first unlock hands out what is served from boot on, and has the others wait") func cold() throws {
     let stand = try CredentialStand(hasBootKey: true)
     defer { stand.close() }

@@ -98,7 +98,11 @@ struct RequestDoorTests {
     let one = try owner.number(of: "one")
     let wrong = try owner.connection.call("Approve", ["number": one, "session": true, "pid": 1])
     #expect(wrong.error == "Busy", "\(wrong)")
-    try owner.approve(one, ["session": true, "pid": Int(asker.pid)])
+    // An earlier process with the same pid, as far as its start time says.
+    let shown = try #require(owner.requests().first?["started"] as? Int)
+    let earlier: WireClient.Message = ["number": one, "session": true, "pid": Int(asker.pid), "started": shown - 1]
+    #expect(try owner.connection.call("Approve", earlier).error == "Busy")
+    try owner.approve(one, ["session": true, "pid": Int(asker.pid), "started": shown])
     #expect(try own.reply().outcome == "value of a")
     #expect(try asker.fork().connect().call("Get", ["name": "a"]).outcome == "Denied you may not do this")
     #expect(try asker.connect().call("Get", ["name": "a"]).outcome == "value of a")

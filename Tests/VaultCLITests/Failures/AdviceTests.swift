@@ -78,11 +78,14 @@ import VaultWire
     #expect(try sandbox.must(["totp", "hotp"]) == "969429")
   }
 
-  @Test("the times of a read of the log are local ones") func audit() {
-    let time = LocalTime.local(1_795_788_315).prefix(16)
-    let times = AuditReport.withLocalTimes("read since 1795788315, until 1795788315")
-    #expect(times == "read since \(time), until \(time)")
-    #expect(AuditReport.withLocalTimes("read item a, now, action get") == "read item a, now, action get")
+  @Test("the times of a read of the log are shown as all others: with their offset on a terminal, else in UTC")
+  func audit() {
+    let read = "read since 1795788315, until 1795788315"
+    let local = LocalTime.local(1_795_788_315)
+    #expect(AuditReport.withTimes(read, LocalTime.local) == "read since \(local), until \(local)")
+    let elsewhere = AuditReport.withTimes(read) { LocalTime.text($0, to: -1) }
+    #expect(elsewhere == "read since 2026-11-27T14:05:15Z, until 2026-11-27T14:05:15Z")
+    #expect(AuditReport.withTimes("read item a, now, action get") == "read item a, now, action get")
   }
 
   @Test("a name that begins with a dash, and what other programs call import and export") func words() throws {

@@ -1,4 +1,5 @@
 import Testing
+import VaultBytes
 import VaultModel
 
 @testable import VaultCLI

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VaultBytes
 import VaultTesting
 
 @testable import VaultCLI

@@ -52,10 +52,28 @@ import VaultWire
       Source.entry(title: "a", [("UserName", .username, "ana"), ("Notes", .note, "text")]))
     #expect(mapped.items.map(\.name.text) == ["a/Notes"])
     #expect(mapped.items[0].attributes["username"] == "ana" && mapped.items[0].attributes["title"] == "a")
-    let texts = Source.map(Source.entry(title: "a", [("UserName", .username, "ana"), ("URL", .url, "u")]))
-    #expect(texts.items.map(\.name.text) == ["a/UserName"] && texts.items[0].attributes["url"] == "u")
+    #expect(!mapped.isValueless)
     let nothing = Source.map(Source.entry(title: "a", []))
     #expect(nothing.items.isEmpty && nothing.places.map(\.fate) == [.refused("the entry has no value")])
+  }
+
+  @Test("makes a note of an entry that has nothing but texts, which remain attributes, too")
+  func withoutValue() throws {
+    let entry = Source.entry(
+      id: "7f", title: "a", [("UserName", .username, "ana"), ("URL", .url, "u"), ("Project", .text, "vault")])
+    let mapped = Source.map(entry)
+    let item = try #require(mapped.items.first)
+    #expect(mapped.items.count == 1 && mapped.isValueless && item.name.text == "a" && item.kind == .note)
+    #expect(Source.text(item.value) == "username: ana\nurl: u\nProject: vault")
+    #expect(item.attributes["url"] == "u" && item.attributes["username"] == "ana" && item.attributes["title"] == "a")
+    #expect(item.attributes["source-id"] == "7f" && item.attributes["source-field"] == nil)
+    #expect(mapped.places.map(\.item) == [0, 0, 0, 0, 0])
+    // A value of the source that is empty makes no item either.
+    let empty = Source.map(Source.entry(title: "a", [("Password", .password, ""), ("UserName", .username, "ana")]))
+    #expect(empty.items.map(\.kind) == [.note] && empty.places[1].fate == .refused("it is empty"))
+    let plan = PlannedVault().plan([mapped])
+    let lines = ImportAccount(plan).lines
+    #expect(lines.contains("`a` has no password or other value: a note of the other fields"), "\(lines)")
   }
 
   @Test("keeps a URL with a password out of the attributes") func secretURL() {
@@ -93,6 +111,12 @@ import VaultWire
     #expect(kind(.value, .secret, Array("two\nlines".utf8)) == .note)
     #expect(kind(.value, .password, [0xFF, 0]) == .blob)
     #expect(kind(.key, .password, Array("no key".utf8)) == .blob)
+    #expect(kind(.sshKey, .password, Array("no key".utf8)) == .note)
+    let key = "-----BEGIN PRIVATE KEY-----\nMAMCAQA=\n-----END PRIVATE KEY-----\n"
+    #expect(kind(.sshKey, .password, Array(key.utf8)) == .sshKey)
+    #expect(kind(.key, .password, Array(key.utf8)) == .tlsKey)
+    #expect(kind(.token, .password, Array("npm_abc".utf8)) == .apiKey)
+    #expect(kind(.token, .password, Array("two\nlines".utf8)) == .password)
     #expect(kind(.oneTime, .oneTime, Array("otpauth://totp/x?secret=JBSWY3DPEHPK3PXP".utf8)) == .totp)
     #expect(kind(.oneTime, .oneTime, Array("no secret 0189".utf8)) == .note)
     #expect(kind(.wifi, .password, Array("long enough".utf8)) == .wifi)

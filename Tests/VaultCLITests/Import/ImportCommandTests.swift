@@ -52,6 +52,29 @@ import VaultTesting
     }
   }
 
+  @Test("advises to remove the source only if the vault has all of it, and a refused value is a failure")
+  func keptSource() throws {
+    try Self.withCSV { sandbox, path in
+      func taken(_ arguments: String...) throws -> (screen: String, status: Int32) {
+        let terminal = try Terminal(sandbox, ["import", "--yes"] + arguments)
+        let status = try terminal.wait()
+        return (terminal.screen, status)
+      }
+      let part = try taken("--only", "name=example.org", path)
+      #expect(part.status == 0 && part.screen.contains("what was not taken from it: 2 entries; keep it"), "\(part)")
+      #expect(!part.screen.contains("shred"))
+      let whole = try taken(path)
+      #expect(whole.status == 0 && whole.screen.contains("in the clear; `shred -u"), "\(whole)")
+      let note = String(repeating: "n", count: 1_100_000)
+      let large = try sandbox.write("name,url,username,password,note\nBig,,eva,fourth secret,\(note)\n", to: "big.csv")
+      let refused = try taken(large)
+      #expect(refused.status == 65 && refused.screen.contains("not taken from it: 1 field; keep it"), "\(refused)")
+      #expect(refused.screen.contains("1 value of the source was refused, so only the source has it"))
+      #expect(!refused.screen.contains("shred"))
+      #expect(try sandbox.must(["get", "Big"]) == "fourth secret")
+    }
+  }
+
   @Test("asks nobody without a terminal") func unattended() throws {
     try Self.withCSV { sandbox, path in
       for arguments in [["import", path], ["import", "--undo"]] {

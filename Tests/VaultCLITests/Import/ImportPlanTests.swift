@@ -98,6 +98,57 @@ import VaultWire
     #expect(vault.plan(entries, only).steps.map(\.name.text) == ["b"])
   }
 
+  @Test("tells what only the source has: entries left out, and fields refused unless they are nobody's data")
+  func rest() throws {
+    func rest(_ entries: [MappedEntry], _ terms: ImportTerms = ImportTerms()) -> (text: String?, lost: Int) {
+      let account = ImportAccount(PlannedVault().plan(entries, terms))
+      return (account.rest.text, account.lostValues)
+    }
+    func field(_ name: String, _ role: ImportedField.Role, _ text: String, refused: Bool = true) -> SourceField {
+      Source.field(name, role, Array(text.utf8), refusal: refused ? "it is too large" : nil)
+    }
+    let whole = [field("Password", .password, "1", refused: false), field("icon", .setting, "7", refused: false)]
+    let empty = field("Notes", .note, "", refused: false)
+    #expect(rest(Source.map([Source.entry(.login, title: "a", of: whole + [empty])])) == (nil, 0))
+    let refused = [field("Notes", .note, "n"), field("f", .attachment, "f")]
+    let large = Source.entry(.login, title: "b", of: whole + refused)
+    // The file may be one of another format.
+    #expect(rest(Source.map([large])) == ("2 fields", 1))
+    // The vault keeps only some of the earlier values anyway.
+    let old = (0..<12).map { number in field("Password", .oldPassword, "old\(number)", refused: false) }
+    #expect(rest(Source.map([Source.entry(.login, title: "c", of: whole + old)])) == ("3 fields", 0))
+    let trashed = Source.entry(title: "d", trashed: true, [("Password", .password, "1"), ("PIN", .secret, "2")])
+    #expect(rest(Source.map([trashed, large])) == ("1 entry, 2 fields", 1))
+    #expect(rest(Source.map([trashed]), ImportTerms(withTrash: true)) == (nil, 0))
+    let only = ImportTerms(only: try Query(parsing: "name=nothing"))
+    #expect(rest(Self.logins([("a", "1"), ("b", "2")]), only) == ("2 entries", 0))
+    var vault = PlannedVault()
+    vault.store(vault.plan(Self.logins([("a", "1")])))
+    let changed = Self.logins([("a", "2")])
+    #expect(ImportAccount(vault.plan(changed)).rest.text == "1 entry")
+    #expect(ImportAccount(vault.plan(changed, ImportTerms(update: true))).rest.text == nil)
+    #expect(ImportAccount(vault.plan(changed, ImportTerms(keepBoth: true))).rest.text == nil)
+  }
+
+  @Test("names the one-time secrets that are none, once for the same fault") func oneTime() {
+    let entries = Source.map([
+      Source.entry(.oneTime, title: "c", [("otpauth", .oneTime, "otpauth://totp/c?secret=!!!")]),
+      Source.entry(.oneTime, title: "d", [("otpauth", .oneTime, "no code!")]),
+      Source.entry(title: "e", [("Password", .password, "1"), ("totp", .oneTime, "no code!")]),
+      Source.entry(.oneTime, title: "f", [("otpauth", .oneTime, "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP")]),
+    ])
+    var vault = PlannedVault()
+    let plan = vault.plan(entries)
+    let faults = [
+      "`otpauth` of `c`, `d`: no valid one-time secret, so kept as a note",
+      "`totp` of `e`: no valid one-time secret, so kept as a note",
+    ]
+    #expect(ImportAccount(plan).lines.suffix(2) == faults[...])
+    #expect(ImportAccount(plan).report.contains("value of `c`; no valid one-time secret, so kept as a note\n"))
+    vault.store(plan)
+    #expect(ImportAccount(vault.plan(entries)).lines.suffix(2) == faults[...])
+  }
+
   @Test("goes on with an item of which only some versions are stored") func begun() {
     let fields = ["new", "old0", "old1"].enumerated().map { number, text in
       Source.field("Password", number == 0 ? .password : .oldPassword, Array(text.utf8))

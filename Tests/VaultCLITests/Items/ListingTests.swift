@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VaultTesting
+import VaultWire
 
 @testable import VaultCLI
 
@@ -15,6 +16,19 @@ import VaultTesting
       ])
     #expect(tree.rows.compactMap(\.item) == Array(names.indices))
     #expect(NameTree([]).rows.isEmpty)
+  }
+
+  @Test("an item of the Secret Service is shown with its label, because its name is only a number") func label() {
+    func item(_ label: String?) -> Wire.Item {
+      Wire.Item(
+        name: "secret-service/login/43f698f2c8d405bc", kind: "password", attributes: [:], accessible: "when-unlocked",
+        require: "none", reuse: 60, version: 1, created: 0, modified: 0, size: 1,
+        keyring: label.map {
+          Wire.Keyring(id: "43f698f2c8d405bc", order: "1", label: $0, contentType: "text/plain", attributes: [])
+        })
+    }
+    #expect(Listing.label(item("My server")) == " `My server`" && Listing.label(item("a\nb")) == " `a\\u{a}b`")
+    #expect(Listing.label(item("")).isEmpty && Listing.label(item(nil)).isEmpty)
   }
 
   @Test("a name that no item can have is only a name")

@@ -38,6 +38,19 @@ import Testing
     #expect(Arguments.normalize(["get", "a", "--json"]) == ["get", "a", "--json"])
     #expect(Arguments.normalize(["--help"]) == ["--help"])
     #expect(Arguments.normalize(["--json=1", "list"]) == ["list", "--json=1"])
+    #expect(Arguments.normalize(["grants", "--system", "list"]) == ["grants", "list", "--system"])
+    let issue = ["--json", "token", "--system", "issue", "x"]
+    #expect(Arguments.normalize(issue) == ["token", "issue", "x", "--json", "--system"])
+    #expect(Arguments.normalize(["audit", "--json", "-n", "1"]) == ["audit", "-n", "1", "--json"])
+    #expect(Arguments.normalize(["--system"]) == ["--system"])
+  }
+
+  @Test("a group that needs one of its commands is answered with its help, whatever options of every command it has")
+  func groups() {
+    for words in [["--system", "token"], ["token", "--system"], ["--socket", "/s", "--json", "token"]] {
+      #expect(Arguments.normalize(words) == ["token"], "\(words)")
+    }
+    #expect(Arguments.normalize(["--json", "slot"]) == ["slot", "--json"])
   }
 
   @Test("behind two dashes of rm all are names")

@@ -71,6 +71,27 @@ import VaultTesting
     #expect(late.last == "use locked ssh-add of \(added)", "\(late)")
   }
 
+  @Test("a host that has a certificate is told by the fingerprint of the key in it") func certificate() throws {
+    let sandbox = try Sandbox.withSSHAgent()
+    defer { sandbox.close() }
+    try sandbox.storeKey("a")
+    let (host, session) = (SSHTestKey(9), [UInt8].zeros(32))
+    let key = try #require(sandbox.join().keys().first).blob
+    let type: [UInt8] = .string("ssh-ed25519-cert-v01@openssh.com")
+    let certificate: [UInt8] = type + .string("nonce") + .string(host.publicKey)
+    let client = try sandbox.join()
+    let bind: [UInt8] = .bind(certificate, session, isForwarding: false, signature: host.signature(of: session))
+    #expect(try client.code(bind) == 6)
+    #expect(try client.code(.sign(key, .login(key, session))) == 14)
+    let fingerprint = SSHTestKey.fingerprint(host.blob)
+    let unknown = "an unknown host (\(fingerprint), with a certificate that is not valid)"
+    let audit = try sandbox.sshAudit()
+    #expect(
+      audit.suffix(2) == [
+        "call ok ssh-agent: session-bind host key \(fingerprint)", "use ok ssh/a SSH login to \(unknown) as `ana`",
+      ], "\(audit)")
+  }
+
   @Test("who goes away while it waits leaves an entry of what it asked for") func gone() throws {
     let sandbox = try Sandbox.withSSHAgent("hide-names = true\n")
     defer { sandbox.close() }
@@ -97,6 +118,18 @@ import VaultTesting
         "find ok 1 key for ssh", "use cancelled ssh/a \(login), by \(own)",
         "use cancelled ssh signature with \(own)", "find cancelled keys for ssh",
       ], "\(audit)")
+  }
+
+  @Test("a request over the connection of a process that has ended has an entry, and no answer") func ended() throws {
+    let sandbox = try Sandbox.withSSHAgent()
+    defer { sandbox.close() }
+    let other = try OtherProcess(in: sandbox)
+    let clients = try (0..<2).map { _ in try other.connect(to: sandbox.sshSocket) }
+    // One of the two is known to be accepted.
+    _ = try clients[0].keys()
+    other.end()
+    for client in clients { #expect(try client.code(SSHTestKey().adding()) == nil) }
+    #expect(try sandbox.sshAudit().suffix(2) == ["use denied ssh-add", "use denied ssh-add"])
   }
 
   @Test("so does one for whose consent it waits, and what comes after it, or only in part, has no entry") func consent()

@@ -54,8 +54,8 @@ import VaultTesting
     #expect(
       logins == [
         "use ok ssh/a SSH login to a.test as `ana`",
-        "use ok ssh/a SSH login to b.test as `ana`, for someone on a.test",
-        "use ok ssh/a SSH login to c.test as `ana`, for someone on b.test",
+        "use ok ssh/a SSH login for someone on a.test, to b.test as `ana`",
+        "use ok ssh/a SSH login for someone on a.test, to c.test as `ana`, by way of b.test",
       ])
   }
 }

@@ -74,7 +74,7 @@ import VaultWire
   @Test("prompts without end have one", arguments: ["info", "error"])
   func endless(style: String) throws {
     var count = 0
-    let server = try Self.server(Array(repeating: ConversationTests.prompt(style), count: 100))
+    let server = try Self.server(Array(repeating: ConversationTests.prompt(style), count: 200))
     defer { server.close() }
     let error = clientError {
       try server.vault.unlock { _ in
@@ -83,6 +83,12 @@ import VaultWire
       }
     }
     #expect(isViolation(error) && count == PromptRules.most)
+  }
+
+  @Test("all that PAM may say, the programs that a prompt serves and the next way are not too many")
+  func talkative() throws {
+    let prompts = Array(repeating: ConversationTests.prompt("info"), count: 64 + 8 + 2)
+    #expect(try Self.error(prompts) { vault, answer in try vault.unlock(answer: answer) } == nil)
   }
 
   @Test("a rekey may ask for each of a vault's secrets, and not without end")

@@ -39,7 +39,7 @@ import VaultTesting
     let lines = try lines(3) { assembly, lines, gate in
       let connection = VarlinkConnection(peer: Peer(uid: geteuid(), gid: getegid(), pid: getpid()), door: assembly.door)
       let conversation = assembly.rooms.waysIn.converse(VarlinkPrompter(connection, assembly.door) { _ in }, .unlock)
-      let isBegun = assembly.rooms.waysIn.derive(for: conversation) { _ in
+      let isBegun = assembly.rooms.waysIn.derive(.making, for: conversation) { _ in
         gate.wait()
       } then: {
         lines.add("derived")

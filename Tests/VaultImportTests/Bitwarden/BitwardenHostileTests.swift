@@ -67,9 +67,8 @@ import VaultWire
     let gathered = try ExportStand.read(ExportStand.export(#""type":2,"folderId":"f""#, folders: folders))
     #expect(gathered.entries.first?.folder == ["a", "b", "c"])
     let bytes = Array(ExportStand.export(#""type":2"#).utf8)
-    let source = Source([Source.File("a", bytes), Source.File("b", bytes)]) { _ in nil }
-    var sink = GatheredExport()
-    #expect(throws: ImportFailure.self) { try BitwardenReader.read(source, into: &sink) }
-    #expect(!BitwardenReader.recognizes(source))
+    let files = [Source.File("a", bytes), Source.File("b", bytes)]
+    #expect(throws: ImportFailure.self) { try ReadEntries(BitwardenReader.self, files) }
+    #expect(!BitwardenReader.recognizes(Source(files) { _ in nil }))
   }
 }

@@ -71,7 +71,7 @@ import VaultWire
   func keepsUnknownMembers() throws {
     let big = String(repeating: "a", count: 3 << 20)
     let gathered = try ExportStand.read(#"{"sends":[{"a":"b"}],"items":[],"none":null,"big":"\#(big)","version":2}"#)
-    let entry = try gathered.entry("Bitwarden export")
+    let entry = try #require(gathered.entry("Bitwarden export"))
     #expect(
       entry.exportLines == [
         #"sends [document] [{"a":"b"}]"#, "big [document] it has 3145730 bytes, and an item has room for 1 MiB",

@@ -18,22 +18,18 @@ enum ExportStand {
   }
 
   /// Reads an export; the answers are given to the questions for a password, one after the other.
-  static func read(_ bytes: [UInt8], answers: [String]) throws(ImportFailure) -> GatheredExport {
-    let questions = Questions(answers)
-    let source = Source([Source.File("export.json", bytes)]) { question throws(ImportFailure) in
-      questions.answer(question)
+  static func read(_ bytes: [UInt8], answers: [String]) throws(ImportFailure) -> ReadEntries {
+    var left = answers[...]
+    return try ReadEntries(BitwardenReader.self, [Source.File("export.json", bytes)]) { _ in
+      left.popFirst().map { Array($0.utf8) }
     }
-    var gathered = GatheredExport()
-    try BitwardenReader.read(source, into: &gathered)
-    gathered.questions = questions.asked
-    return gathered
   }
 
-  static func read(_ bytes: [UInt8], _ answers: String...) throws(ImportFailure) -> GatheredExport {
+  static func read(_ bytes: [UInt8], _ answers: String...) throws(ImportFailure) -> ReadEntries {
     try read(bytes, answers: answers)
   }
 
-  static func read(_ text: String) throws(ImportFailure) -> GatheredExport { try read(Array(text.utf8), answers: []) }
+  static func read(_ text: String) throws(ImportFailure) -> ReadEntries { try read(Array(text.utf8), answers: []) }
 
   /// The failure with which the reading of a text ends; nil if it does not.
   static func failure(_ bytes: [UInt8], _ answers: String...) -> ImportFailure? {
@@ -53,33 +49,6 @@ enum ExportStand {
   static func export(_ item: String, folders: String = "[]") -> String {
     #"{"encrypted":false,"folders":\#(folders),"items":[{\#(item)}]}"#
   }
-}
-
-/// The questions that were asked, and the answers that are left.
-private final class Questions {
-  private(set) var asked: [Bool] = []
-  private var answers: ArraySlice<String>
-
-  init(_ answers: [String]) { self.answers = answers[...] }
-
-  func answer(_ question: ImportQuestion) -> [UInt8]? {
-    asked.append(question.isAgain)
-    return answers.popFirst().map { Array($0.utf8) }
-  }
-}
-
-/// A sink that keeps what it gets.
-struct GatheredExport: EntrySink {
-  var format: ImportedFormat?
-  var entries: [Entry] = []
-  /// For each question, whether it was asked again.
-  var questions: [Bool] = []
-
-  mutating func begin(_ format: ImportedFormat) throws(ImportFailure) { self.format = format }
-  mutating func add(_ entry: Entry) throws(ImportFailure) { entries.append(entry) }
-
-  /// The entry with a title.
-  func entry(_ title: String) throws -> Entry { try #require(entries.first { $0.title == title }) }
 }
 
 extension Entry {

@@ -43,7 +43,7 @@ import VaultWire
           "login A/B/T", "  favorite [setting] 1", "  notes [note] n", "  pin [secret] 1", "  fields [secret] unnamed",
           "  x [secret] a\nb", "  login_uri [url] https://a/?x=1,2", "  login_uri [url] https://b",
           "  login_username [username] u", "  login_password [password] p",
-          "  login_totp [one-time] otpauth://totp/Steam:T?secret=JBSWY3DP&issuer=Steam", "note N",
+          "  login_totp [one-time] otpauth://totp/T?secret=JBSWY3DP&digits=5&encoder=steam", "note N",
           "  notes [note] text",
           "  reprompt [setting] 1",
         ])

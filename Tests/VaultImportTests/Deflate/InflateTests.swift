@@ -33,10 +33,10 @@ import VaultWire
   }
 
   @Test("of gzip are expanded and checked") func files() throws {
-    let short = String(decoding: try gunzip(try KDBXFound.file("deflate-short.gz")), as: UTF8.self)
+    let short = String(decoding: try gunzip(try KDBXStand.file("deflate-short.gz")), as: UTF8.self)
     #expect(short.hasPrefix("the quick brown fox jumps over the lazy dog, the quick brown fox the quick"))
     // Codes of up to 15 bits: the 24 bytes occur as often as the numbers of Fibonacci say.
-    let long = try gunzip(try KDBXFound.file("deflate-long-codes.gz"))
+    let long = try gunzip(try KDBXStand.file("deflate-long-codes.gz"))
     var checksum = CRC32()
     checksum.add(long[...])
     #expect(long.count == 121_392 && checksum.value == 3_369_923_744)
@@ -46,12 +46,12 @@ import VaultWire
   }
 
   @Test("are refused when they are cut off anywhere") func cut() throws {
-    let bytes = try KDBXFound.file("deflate-short.gz")
+    let bytes = try KDBXStand.file("deflate-short.gz")
     for count in 0..<bytes.count { #expect(throws: ImportFailure.self) { try gunzip(Array(bytes[..<count])) } }
   }
 
   @Test("are refused for a flipped bit behind the header, or give the same") func flipped() throws {
-    let bytes = try KDBXFound.file("deflate-short.gz")
+    let bytes = try KDBXStand.file("deflate-short.gz")
     let whole = try gunzip(bytes)
     for bit in 0..<bytes.count * 8 {
       var flipped = bytes

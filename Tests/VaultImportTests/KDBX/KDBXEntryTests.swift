@@ -7,7 +7,7 @@ import VaultWire
 @Suite("The entries of a KeePass database") struct KDBXEntryTests {
   private func only(_ strings: [(String, String)], more: String = "") throws -> Entry {
     let texts = strings.map { SealedDatabase.string($0.0, $0.1) }.joined()
-    return try #require(try KDBXFound(document: "<Entry>\(texts)\(more)</Entry>").entries.first)
+    return try #require(try ReadEntries(document: "<Entry>\(texts)\(more)</Entry>").entries.first)
   }
 
   @Test("have no fields for empty texts") func empty() throws {
@@ -32,12 +32,12 @@ import VaultWire
       binary("a", "<Value Ref=\"0\"/>"), binary("b", "<Value Ref=\"1\"/>"), binary("c", "<Value Ref=\"2\"/>"),
       binary("d", "<Value>aGk=</Value>"), binary("e", "<Value/>"),
     ].joined()
-    let found = try KDBXFound(
+    let found = try ReadEntries(
       document: "<Entry>\(body)</Entry>", binaries: [[104, 105], Array(repeating: 0, count: 1 << 20 + 1)],
       isCompressed: true)
     #expect(
       found.entries.first?.lines == [
-        "attachment a=hi", "attachment b=(1048577) it has 1024 KiB, and an item has room for 1 MiB",
+        "attachment a=hi", "attachment b=(1048577) it has 1048577 bytes, and an item has room for 1 MiB",
         "attachment c=(0) the database does not contain this file", "attachment d=hi", "attachment e=",
       ])
   }
@@ -48,16 +48,16 @@ import VaultWire
     }
     let pool = binary(0, [104, 105]) + binary(1, Array(repeating: 1, count: 3 << 20))
     let body = "<Entry><Binary><Key>a</Key><Value Ref=\"0\"/></Binary><Binary><Key>b</Key><Value Ref=\"1\"/></Binary>"
-    let found = try KDBXFound(document: body + "</Entry>", meta: "<Binaries>\(pool)</Binaries>")
+    let found = try ReadEntries(document: body + "</Entry>", meta: "<Binaries>\(pool)</Binaries>")
     #expect(
       found.entries.first?.lines == [
-        "attachment a=hi", "attachment b=(3145728) it has 3 MiB, and an item has room for 1 MiB",
+        "attachment a=hi", "attachment b=(3145728) it has 3145728 bytes, and an item has room for 1 MiB",
       ])
   }
 
   @Test("refuse texts for which an item has no room") func long() throws {
     let entry = try only([("Notes", String(repeating: "x", count: 2 << 20))])
-    #expect(entry.lines == ["note Notes=(2097152) it has 2 MiB, and an item has room for 1 MiB"])
+    #expect(entry.lines == ["note Notes=(2097152) it has 2097152 bytes, and an item has room for 1 MiB"])
   }
 
   @Test("have cut titles if these are very long, and a field with all of it") func longTitle() throws {
@@ -82,8 +82,8 @@ import VaultWire
       String(repeating: "<Group><Name>g</Name>", count: count) + "<Entry/>"
         + String(repeating: "</Group>", count: count)
     }
-    #expect(try KDBXFound(document: nested(64)).entries.first?.folder.count == 64)
-    #expect(KDBXFound.failure(try SealedDatabase.bytes(SealedDatabase.document(nested(65))))?.code == .tooLarge)
+    #expect(try ReadEntries(document: nested(64)).entries.first?.folder.count == 64)
+    #expect(KDBXStand.failure(try SealedDatabase.bytes(SealedDatabase.document(nested(65))))?.code == .tooLarge)
   }
 
   @Test("have their earlier values once each, the oldest first, with the times at which these came") func history()
@@ -105,7 +105,7 @@ import VaultWire
       "<Group><UUID>AQEBAQEBAQEBAQEBAQEBAQ==</UUID><Name>bin</Name><Entry>\(SealedDatabase.string("Title", "x"))"
     let body = bin + "</Entry><Group><Entry>\(SealedDatabase.string("Title", "y"))</Entry></Group></Group><Entry/>"
     let meta = "<RecycleBinUUID>AQEBAQEBAQEBAQEBAQEBAQ==</RecycleBinUUID>"
-    #expect(try KDBXFound(document: body, meta: meta).entries.map(\.isTrashed) == [true, true, false])
-    #expect(try KDBXFound(document: body).entries.map(\.isTrashed) == [false, false, false])
+    #expect(try ReadEntries(document: body, meta: meta).entries.map(\.isTrashed) == [true, true, false])
+    #expect(try ReadEntries(document: body).entries.map(\.isTrashed) == [false, false, false])
   }
 }

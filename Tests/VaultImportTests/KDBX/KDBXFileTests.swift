@@ -30,8 +30,8 @@ import VaultWire
       ("keepass-4-keyfile2.kdbx", "", "keepass-2.keyx", "KDBX 4.0, AES-KDF with 100 rounds"),
     ] as [(String, String?, String?, String)])
   func keePass(file: String, password: String?, keyFile: String?, form: String) throws {
-    let key = try keyFile.map { try KDBXFound.file($0) }
-    let found = try KDBXFound(try KDBXFound.file(file), password: password, keyFile: key)
+    let key = try keyFile.map { try KDBXStand.file($0) }
+    let found = try ReadEntries(database: try KDBXStand.file(file), password: password, keyFile: key)
     #expect(found.format?.name == "kdbx")
     #expect(found.format?.detail == "KeePass database, \(form)")
     #expect(found.format?.source.hasPrefix("kdbx:") == true && found.format?.source.utf8.count == 37)
@@ -60,7 +60,7 @@ import VaultWire
   }
 
   @Test("give every field of pykeepass's") func pykeepass() throws {
-    let found = try KDBXFound(try KDBXFound.file("pykeepass-4-twofish.kdbx"))
+    let found = try ReadEntries(database: try KDBXStand.file("pykeepass-4-twofish.kdbx"))
     #expect(found.format?.detail == "KeePass database, KDBX 4.0, Argon2d with 1 MiB, 5 passes and 2 lanes")
     let entry = try #require(found.entry("UBS \"1\""))
     #expect(entry.folder == ["Bänke & <Co>", "Schweiz/Zürich"])
@@ -81,7 +81,7 @@ import VaultWire
   }
 
   @Test("give every field of KeePassXC's, with a passkey and a one-time secret") func keePassXC() throws {
-    let found = try KDBXFound(try KDBXFound.file("keepassxc-41.kdbx"), password: "pw2")
+    let found = try ReadEntries(database: try KDBXStand.file("keepassxc-41.kdbx"), password: "pw2")
     #expect(found.format?.detail == "KeePass database, KDBX 4.1, AES-KDF with 1000000 rounds")
     let entry = try #require(found.entry("Renamed"))
     #expect(
@@ -97,12 +97,12 @@ import VaultWire
   }
 
   @Test("give the fields of kpcli's and of File::KDBX's") func perl() throws {
-    let old = try KDBXFound(try KDBXFound.file("kpcli-30.kdbx"))
+    let old = try ReadEntries(database: try KDBXStand.file("kpcli-30.kdbx"))
     #expect(old.format?.detail == "KeePass database, KDBX 3.0, AES-KDF with 6000 rounds")
     let one = try #require(old.entry("one"))
     #expect(one.texts(.password) == ["pw<1>&"] && one.texts("Extra") == ["x1"] && one.folder == ["sub"])
     #expect(old.entry("two")?.texts(.attachment) == ["file content"])
-    let new = try KDBXFound(try KDBXFound.file("file-kdbx-41-chacha20.kdbx"))
+    let new = try ReadEntries(database: try KDBXStand.file("file-kdbx-41-chacha20.kdbx"))
     #expect(new.format?.detail == "KeePass database, KDBX 4.1, AES-KDF with 1000 rounds")
     let first = try #require(new.entry("First"))
     #expect(first.texts("secret field") == ["sf"] && first.texts(.oldPassword) == ["pw ☃ 1"])

@@ -39,16 +39,20 @@ enum SealedDatabase {
     header += field(2, [UInt8](hex: "d6038a2b8b6f4cb5a524339a31dbb59a") ?? [])
     header += field(3, number(isCompressed ? 1 : 0, 4)) + field(4, seed) + field(7, vector)
     header += field(11, derivation ?? aes(rounds: 1)) + field(0, [])
-    let composite = try KDBXDigest.sha256(KDBXDigest.sha256(Array("pw".utf8)[...])[...])
-    let parsed = try KDBXHeader(header)
-    let key = try KDBXKey(composite, parsed, KDBXDerivation(rounds: 1, seed: seed))
+    let key = try key(KDBXHeader(header))
     // The cipher is a stream: to decrypt is to encrypt.
     let body = try KDBXCipher(.chaCha20, key: key.cipher, vector: vector).decrypt(content)
     let code = try KDBXDigest.hmac(key: KDBXAuthenticatedBlocks.key(UInt64.max, key.blocks), header[...])
     return header + (try KDBXDigest.sha256(header[...])) + code + (try block(0, body, key)) + (try block(1, [], key))
   }
 
-  private static func block(_ index: UInt64, _ bytes: [UInt8], _ key: KDBXKey) throws(ImportFailure) -> [UInt8] {
+  /// The keys from the password.
+  static func key(_ header: KDBXHeader) throws(ImportFailure) -> KDBXKey {
+    let composite = try KDBXDigest.sha256(KDBXDigest.sha256(Array("pw".utf8)[...])[...])
+    return try KDBXKey(composite, header, KDBXDerivation(rounds: 1, seed: seed))
+  }
+
+  static func block(_ index: UInt64, _ bytes: [UInt8], _ key: KDBXKey) throws(ImportFailure) -> [UInt8] {
     let (place, size) = (number(index, 8), number(UInt64(bytes.count), 4))
     let code = try KDBXDigest.hmac(
       key: KDBXAuthenticatedBlocks.key(index, key.blocks), place[...], size[...], bytes[...])

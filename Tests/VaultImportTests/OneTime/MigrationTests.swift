@@ -52,11 +52,11 @@ import VaultWire
         "  otpauth [one-time] otpauth://hotp/counter?secret=NNVWW23LNNVWW23LNNVWW23LNNVWW23LNNVWW23LNNVWW23LNNVQ"
           + "&algorithm=SHA512&counter=42",
         "one-time MD (old)",
-        "  otpauth [secret] otpauth://totp/MD:old?secret=PB4HQ6DYPB4HQ6DY&issuer=MD&algorithm=MD5",
+        "  otpauth [one-time] otpauth://totp/MD:old?secret=PB4HQ6DYPB4HQ6DY&issuer=MD&algorithm=MD5",
         "one-time OnlyIssuer",
         "  otpauth [one-time] otpauth://totp/OnlyIssuer?secret=PF4XS6LZPF4XS6LZ&issuer=OnlyIssuer",
         "  field 9 [setting] 7", "one-time Steam (steamer)",
-        "  otpauth [one-time] otpauth://totp/Steam:steamer?secret=PJ5HU6T2&issuer=Steam", "one-time nothing",
+        "  otpauth [one-time] otpauth://totp/Steam%20steamer?secret=PJ5HU6T2", "one-time nothing",
         "  secret [one-time] the export holds no secret for it", "one-time strange",
         "  secret [one-time] its codes are made by the unknown algorithm 9",
       ])

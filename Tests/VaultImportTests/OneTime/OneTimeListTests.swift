@@ -20,7 +20,7 @@ import VaultWire
       ])
   }
 
-  @Test("a URI that vault refuses stays as a secret text") func refused() throws {
+  @Test("a URI that vault refuses stays as it is, in the place of a secret") func refused() throws {
     let bad = [
       "otpauth://totp/nothing", "otpauth://hotp/x?secret=JBSWY3DP", "otpauth://totp/x?secret=JBSWY3DP&algorithm=MD5",
       "otpauth://totp/x?secret=JBSWY3DP&digits=5", "otpauth://totp/x?secret=JBSWY3DP&secret=JBSWY3DP",
@@ -28,7 +28,7 @@ import VaultWire
       "otpauth://totp/x?a=b&amp;secret=JBSWY3DP", "otpauth://totp/x?secret=ABCDEF", "otpauth://motp/x?secret=JBSWY3DP",
     ]
     let read = try ReadEntries(OneTimeListReader.self, bad.joined(separator: "\n"))
-    #expect(read.entries.map { $0.fields.last?.role } == bad.map { _ in .secret })
+    #expect(read.entries.map { $0.fields.last?.role } == bad.map { _ in .oneTime })
     #expect(read.entries.map { $0.fields.last?.value } == bad.map { Array($0.utf8) })
   }
 
@@ -39,14 +39,35 @@ import VaultWire
       read.told == [
         "one-time Steam (me)",
         "  otpauth [one-time] otpauth://totp/Steam:me?secret=JBSWY3DP&digits=5&encoder=steam",
-        "one-time Steam", "  otpauth [one-time] otpauth://totp/Steam?secret=JBSWY3DP&issuer=Steam",
+        "one-time Steam", "  otpauth [one-time] otpauth://totp/Steam?secret=JBSWY3DP&digits=5&encoder=steam",
       ])
   }
 
   @Test("base32 alone becomes a URI with the title as its label", arguments: ["JBSWY3DP", " jbsw y3dp\n", "JBSW-Y3DP"])
   func base32(_ secret: String) {
-    #expect(OneTimeText.uri(secret, label: "Ä: b") == "otpauth://totp/%c3%84%3a%20b?secret=JBSWY3DP")
-    #expect(OneTimeText.uri("no secret!", label: "x") == nil && OneTimeText.uri("", label: "x") == nil)
+    #expect(OneTimeText.uri(secret, account: "Ä b") == "otpauth://totp/%c3%84%20b?secret=JBSWY3DP")
+    for text in ["no secret!", "", "steam://", "otpauth://totp/x"] {
+      #expect(OneTimeText.uri(text, account: "x") == nil, "\(text)")
+    }
+    let long = OneTimeText.uri(secret, account: String(repeating: "ä", count: 5000))
+    #expect(long?.utf8.count ?? 0 < 1000 && long?.hasSuffix("?secret=JBSWY3DP") == true)
+  }
+
+  @Test("a last symbol that adds no byte is left out, as Bitwarden ignores it") func lastSymbol() {
+    #expect(OneTimeText.uri("fsfsfsfsefefef", account: "") == "otpauth://totp/?secret=FSFSFSFSEFEFE")
+  }
+
+  @Test("a secret without a word about Steam does not become Steam's by a title or an issuer")
+  func titles() {
+    #expect(OneTimeText.uri("JBSWY3DP", account: "Steam: a:b") == "otpauth://totp/Steam%20%20a%20b?secret=JBSWY3DP")
+    #expect(OneTimeText.uri("JBSWY3DP", account: "steam") == "otpauth://totp/steam?secret=JBSWY3DP")
+    var parameters = OneTimeParameters()
+    parameters.issuer = "STEAM"
+    #expect(parameters.uri("JBSWY3DP", account: "me") == "otpauth://totp/STEAM%20me?secret=JBSWY3DP")
+    parameters.isSteam = true
+    #expect(
+      parameters.uri("JBSWY3DP", account: "me")
+        == "otpauth://totp/STEAM:me?secret=JBSWY3DP&issuer=STEAM&digits=5&encoder=steam")
   }
 
   @Test("another line is an error that names it, and a text without secrets is none of these lists") func errors() {

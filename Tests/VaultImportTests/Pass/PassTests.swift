@@ -84,12 +84,12 @@ import VaultWire
     let uri = "otpauth://totp/x:y?secret=JBSWY3DPEHPK3PXP"
     #expect(
       try read("pw\n\(uri)\ntotp: JBSW Y3DP\notp: what?\n") == [
-        "  password [password] pw", "  totp [one-time] otpauth://totp/x?secret=JBSWY3DP", "  otp [secret] what?",
+        "  password [password] pw", "  totp [one-time] otpauth://totp/x?secret=JBSWY3DP", "  otp [one-time] what?",
         "  otpauth [one-time] \(uri)",
       ])
     #expect(try kind("\(uri)\n") == ImportKind("one-time one-time"))
     #expect(try kind("\(uri)\nuser: me\n") == ImportKind("login username one-time"))
-    #expect(try kind("pw\notpauth://totp/x\n") == ImportKind("login password secret"))
+    #expect(try kind("pw\notpauth://totp/x\n") == ImportKind("login password one-time"))
   }
 
   @Test("what gopass writes: YAML stays a note, MIME headers are fields, a file in base64 is an attachment")

@@ -102,15 +102,16 @@ import VaultWire
     #expect(stand.end() == 74)
   }
 
-  @Test("started by hand it refuses to work, and it takes no arguments but --help") func byHand() throws {
+  @Test("started by hand it refuses to work, and it takes no arguments but --write and --help") func byHand() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let byHand = try sandbox.run([], program: "vault-import")
     #expect(byHand.status == 64)
     #expect(byHand.errors.hasPrefix("vault-import: it is started by vault, with a socket"), "\(byHand)")
+    #expect(try sandbox.run("--write", program: "vault-import").status == 64)
     #expect(try sandbox.run("kdbx", program: "vault-import").status == 64)
     let help = try sandbox.run("--help", program: "vault-import")
-    #expect(help.status == 0 && help.output.hasPrefix("usage: vault-import\n"), "\(help)")
+    #expect(help.status == 0 && help.output.hasPrefix("usage: vault-import [--write]\n"), "\(help)")
   }
 
   @Test(

@@ -32,6 +32,21 @@ import Testing
     #expect(!local.isForwarded)
   }
 
+  @Test("say for whom a request may be, if it may come from another host") func relay() throws {
+    let name = { (key: [UInt8]) in key == hostBlob("a") ? "a" : "b" }
+    var bindings = SessionBindings()
+    #expect(bindings.relay(name) == nil)
+    try bindings.add(bind("a", session: 1, forwarding: true))
+    #expect(bindings.relay(name) == "for someone on a")
+    bindings.fail()
+    #expect(bindings.relay(name) == "for someone on a or any other host")
+    var local = SessionBindings()
+    try local.add(bind("b", session: 2, forwarding: false))
+    #expect(local.relay(name) == nil)
+    local.fail()
+    #expect(local.relay(name) == "for someone who may be on any host")
+  }
+
   @Test("are each there once; with another host key a session is refused") func twice() throws {
     var bindings = SessionBindings()
     try bindings.add(bind("a", session: 1, forwarding: true))

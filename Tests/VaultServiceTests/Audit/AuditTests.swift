@@ -129,7 +129,7 @@ import VaultStore
       for: stand.administrator)
     #expect(try Self.told(stand, by: Self.service) == ["get denied iothome/key", "audit denied read", "audit ok read"])
     #expect(throws: Refusal.self) {
-      _ = try stand.access.readAudit(AuditFilter(), noted: [:], for: Self.service)
+      _ = try stand.access.readAudit(AuditFilter(), noted: AuditNotes(), for: Self.service)
     }
     stand.vault.lock(because: .asked)
     #expect(throws: Refusal.locked(stand.vault.state)) { try Self.told(stand) }
@@ -269,7 +269,7 @@ import VaultStore
     try stand.unlock()
     let told = try Self.told(stand)
     #expect(told.contains("get ok boot") && told.contains("get locked other"), "\(told)")
-    let reading = try stand.access.readAudit(AuditFilter(), noted: [:], for: stand.administrator)
+    let reading = try stand.access.readAudit(AuditFilter(), noted: AuditNotes(), for: stand.administrator)
     while try !reading.page(until: .max, now: { 0 }).isOver {}
     #expect(reading.result?.faults.isEmpty == true && reading.result?.unvouched == 0)
     reading.end()
@@ -448,7 +448,7 @@ import VaultStore
     // New entries are in memory only and are told from there; a check does not count them.
     let told = try Self.told(stand)
     #expect(told.contains("salvage ok ") && told.contains("get failed a"), "\(told)")
-    let reading = try stand.access.readAudit(AuditFilter(), noted: [:], for: stand.administrator)
+    let reading = try stand.access.readAudit(AuditFilter(), noted: AuditNotes(), for: stand.administrator)
     while try !reading.page(until: .max, now: { 0 }).isOver {}
     let found = try #require(reading.result)
     let known = try stand.vault.keychain().auditFacts.entries

@@ -246,16 +246,20 @@ final class RoomStand {
     code: SecretBox = SecretBox(RecoveryCode.random().text()), made: (String) -> Void = { _ in }
   ) throws -> RoomStand {
     let stand = try RoomStand(settings, system: system) { store in
-      let id = VaultID.random().bytes
-      let key = secret(key)
-      let slot = try SlotRecord.make(
-        id: 1, kind: .recovery, label: "", created: 1, secret: code.bytes, kdf: nil, vaultKey: key, vaultID: id)
-      try Keychain.create(
-        in: store, slots: [slot], vaultID: id, vaultKey: key, bootKey: secret(bootKey), now: 1)
+      try makeStore(store, code: code)
       made(store)
     }
     try stand.unlock()
     return stand
+  }
+
+  /// Makes a store, as another program would, and closes it.
+  static func makeStore(_ path: String, code: SecretBox = SecretBox(RecoveryCode.random().text())) throws {
+    let id = VaultID.random().bytes
+    let key = secret(key)
+    let slot = try SlotRecord.make(
+      id: 1, kind: .recovery, label: "", created: 1, secret: code.bytes, kdf: nil, vaultKey: key, vaultID: id)
+    try Keychain.create(in: path, slots: [slot], vaultID: id, vaultKey: key, bootKey: secret(bootKey), now: 1)
   }
 
   /// Wipes all keys and closes the store. A test that makes many stands ends each of them: the rooms hold one another,

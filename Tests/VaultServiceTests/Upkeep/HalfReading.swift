@@ -60,7 +60,8 @@ enum HalfReading: CaseIterable {
     case .logCheck:
       rooms.vault.audit.write()
       let facts = keychain.auditFacts
-      let noted = [facts.entries: facts.link]
+      var noted = AuditNotes()
+      noted.add(facts.link, for: facts.entries)
       let reading = try rooms.access.readAudit(AuditFilter(), noted: noted, for: administrator)
       let last = keychain.nextAuditEntry - 1
       let (_, isOver) = try reading.page(until: 0) { 1 }

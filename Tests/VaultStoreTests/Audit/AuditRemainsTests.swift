@@ -232,4 +232,25 @@ import VaultModel
     anchor.aside = [2...4, 4...5]
     #expect(throws: CryptoError.self) { try decode(anchor.encoded) }
   }
+
+  @Test("an anchor says which parts are gaps, and no other bytes are one") func gaps() throws {
+    var anchor = AuditAnchor(cut: .start, joined: .start)
+    let (first, second) = (
+      AuditGap(rows: 3...9, bytes: 700, link: AuditChain.beginning),
+      AuditGap(rows: 11...11, bytes: 20, link: AuditChain.beginning)
+    )
+    anchor.gaps = [first, second]
+    let bytes = anchor.encoded
+    func decode(_ bytes: [UInt8]) throws -> AuditAnchor {
+      try bytes.withSpan { (bytes: RawSpan) throws(CryptoError) in try AuditAnchor(decoding: bytes) }
+    }
+    #expect(try decode(bytes) == anchor)
+    #expect(anchor.gap(before: 10) == first && anchor.rowBefore(10) == 2 && anchor.rowBefore(9) == 8)
+    for count in 0..<bytes.count { #expect(throws: CryptoError.self) { try decode(Array(bytes.prefix(count))) } }
+    #expect(throws: CryptoError.self) { try decode(bytes + [0]) }
+    for wrong in [[second, first], [first, first], [first, AuditGap(rows: 10...12, bytes: 1, link: first.link)]] {
+      anchor.gaps = wrong
+      #expect(throws: CryptoError.self) { try decode(anchor.encoded) }
+    }
+  }
 }

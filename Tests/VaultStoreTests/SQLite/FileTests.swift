@@ -144,6 +144,10 @@ import VaultTesting
     try manager.createSymbolicLink(atPath: path, withDestinationPath: path + ".real")
     expect(\.isPermissions) { _ = try fixture.open() }
     expect(\.isPermissions) { _ = try Keychain(opening: fixture.directory + "/") }
+    guard name.isEmpty else { return }
+    do throws(VaultError) { _ = try Keychain(opening: fixture.directory) } catch {
+      #expect(error.text.contains("set XDG_DATA_HOME or give --store to vaultd"))
+    }
   }
 
   @Test("a pipe in the database's place is refused without waiting for its other end")

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 

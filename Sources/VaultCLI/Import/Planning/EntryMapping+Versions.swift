@@ -25,7 +25,9 @@ extension EntryMapping {
 
   /// The index of the item whose value is the field of this name.
   private func itemHolding(_ name: String) -> Int? {
-    items.indices.first { index in
+    // The note that lists the texts of an entry is no field of it.
+    if isValueless { return nil }
+    return items.indices.first { index in
       let field = items[index].value.facts
       // The earlier values of the password have a role of their own.
       if index == 0, hasPassword { return false }

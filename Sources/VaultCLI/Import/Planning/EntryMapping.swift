@@ -6,7 +6,8 @@ internal import VaultWire
 ///
 /// One field becomes the value of the entry's main item, and short texts become attributes of this item. Everything
 /// else becomes an item of its own beside the main one: secrets, notes, files, and texts that no attribute can hold. If
-/// the entry has no field for a main item, the first item beside it has the attributes.
+/// the entry has no field for a main item, the first item beside it has the attributes; an entry of nothing but
+/// attributes becomes a note that lists them.
 struct EntryMapping {
   /// The most attributes that an entry's fields become; an import adds up to ten of its own.
   static let mostAttributes = Attributes.maximumCount - 10
@@ -24,6 +25,8 @@ struct EntryMapping {
   var items: [ImportedItem] = []
   /// The index of the field that is the value of the main item, which is the first item.
   private(set) var main: Int?
+  /// True if the entry has no value of its own, so that its only item is a note of its texts.
+  private(set) var isValueless = false
   /// The attributes of the main item, or else of the first item.
   var attributes: [String: String] = [:]
   /// The number of items beside the main one, by the last part of their names.
@@ -42,11 +45,11 @@ struct EntryMapping {
     placeTexts(&naming)
     makeMain()
     placeOthers(&naming)
-    if items.isEmpty { promote(&naming) }
+    if items.isEmpty { listTexts() }
     placeVersions()
     finish()
     return MappedEntry(
-      entry, name: place.name, items: items,
+      entry, name: place.name, items: items, isValueless: isValueless,
       places: places.map { $0 ?? FieldPlace(fate: .refused("the entry has no item for it")) })
   }
 
@@ -72,10 +75,11 @@ struct EntryMapping {
   private mutating func findMain() {
     let roles: [ImportedField.Role] =
       switch entry.facts.kind {
-      case .login, .key, .wifi: [.password]
+      case .login, .key, .sshKey, .token, .wifi, .pairing: [.password]
       case .note: [.note]
       case .oneTime: [.oneTime]
       case .document: [.document]
+      case .file: [.attachment]
       case .value: [.password, .secret, .note, .text, .document, .attachment]
       }
     for role in roles {
@@ -133,18 +137,24 @@ struct EntryMapping {
     return number > 1 ? "\(last) (\(number))" : last
   }
 
-  /// Makes an item of the first text of an entry that has nothing but texts for attributes.
-  private mutating func promote(_ naming: inout ImportNaming) {
+  /// Makes a note that lists the texts of an entry which has nothing but texts for attributes, such as a login without
+  /// a password. What an attribute holds is no secret.
+  private mutating func listTexts() {
     let roles: Set<ImportedField.Role> = [.username, .url, .text]
-    let first = entry.fields.indices.first { index in
-      guard case .attribute = places[index]?.fate else { return false }
-      return roles.contains(entry.fields[index].facts.role)
+    let lines = entry.fields.indices.compactMap { index -> String? in
+      guard case .attribute(let key) = places[index]?.fate, roles.contains(entry.fields[index].facts.role) else {
+        return nil
+      }
+      return attributes[key].map { "\(key): \($0)" }
     }
-    if let first {
-      if case .attribute(let key) = places[first]?.fate { attributes[key] = nil }
-      placeBeside(first, &naming)
-      return
-    }
+    guard !lines.isEmpty else { return refuseAll() }
+    let text = SecretBuffer(copying: unsafe lines.joined(separator: "\n").utf8.span.bytes)
+    let field = SourceField(ImportedField("", .note, size: text.count), text)
+    items = [ImportedItem(place.name, plain: place.plain, family: place.plain, kind: .note, value: field)]
+    isValueless = true
+  }
+
+  private mutating func refuseAll() {
     for index in places.indices where places[index] != nil {
       if case .refused = places[index]?.fate { continue }
       places[index] = FieldPlace(fate: .refused("the entry has no value"))

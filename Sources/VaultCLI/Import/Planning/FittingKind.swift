@@ -25,9 +25,12 @@ enum FittingKind {
     case .password:
       switch entry {
       case .key: return keys(value)
+      case .sshKey: return [.sshKey, .note]
+      case .token: return [.apiKey, .password]
       case .wifi: return [.wifi, .password]
+      case .pairing: return [.pairingCode, .password]
       case .value: return byContent(value)
-      case .login, .note, .document, .oneTime: return [.password]
+      case .login, .note, .document, .oneTime, .file: return [.password]
       }
     case .oneTime: return [.totp, .note]
     case .secret, .oldPassword: return byContent(value)

@@ -6,10 +6,10 @@ extension ImportAccount {
   /// The most names in one line of a summary.
   private static let shown = 3
 
-  /// The refused fields, the same ones of many entries together.
-  private struct Refusal: Hashable {
+  /// Something about fields that a person must know, the same of many entries together.
+  private struct Remark: Hashable {
     let field: String
-    let reason: String
+    let text: String
   }
 
   /// The account for a person: the number of fields with each way, and then each refusal.
@@ -17,31 +17,51 @@ extension ImportAccount {
     let totals = totals
     var lines = ["\(Counted.text(totals.entries, "entry")) with \(Counted.text(totals.fields, "field"))"]
     for (group, count) in groups { lines.append("  \(count) \(group.text)") }
-    return lines + refusals
+    return lines + valueless + refusals + faults
   }
 
-  /// The refused fields, one line for the same field and reason.
+  /// The entries without a value of their own, in one line.
+  private var valueless: [String] {
+    let entries = parts.filter(\.isValueless).map(\.name)
+    guard !entries.isEmpty else { return [] }
+    let (have, notes) = entries.count == 1 ? ("has", "a note") : ("have", "notes")
+    return ["\(names(entries)) \(have) no password or other value: \(notes) of the other fields"]
+  }
+
+  private func names(_ entries: [String]) -> String {
+    let shown = entries.prefix(Self.shown).map { Printable.quoted($0) }.joined(separator: ", ")
+    return entries.count > Self.shown ? "\(shown) and \(entries.count - Self.shown) more" : shown
+  }
+
+  /// The refused fields.
   private var refusals: [String] {
-    var order: [Refusal] = []
-    var names: [Refusal: [String]] = [:]
-    var counts: [Refusal: Int] = [:]
+    remarks { line in if case .refused(let reason) = line.outcome { reason } else { nil } }.map { remark in
+      "refused: \(remark.fields): \(Printable.text(remark.text))"
+    }
+  }
+
+  /// The fields that were stored in spite of a fault.
+  private var faults: [String] { remarks(\.fault).map { "\($0.fields): \($0.text)" } }
+
+  /// The fields for which `text` gives a remark, once for the same field and text.
+  private func remarks(_ text: (Line) -> String?) -> [(fields: String, text: String)] {
+    var order: [Remark] = []
+    var owners: [Remark: [String]] = [:]
+    var counts: [Remark: Int] = [:]
     for part in parts {
       for line in part.lines {
-        guard case .refused(let reason) = line.outcome else { continue }
-        let refusal = Refusal(field: line.field.name, reason: reason)
-        if names[refusal] == nil { order.append(refusal) }
-        if names[refusal]?.last != part.name { names[refusal, default: []].append(part.name) }
-        counts[refusal, default: 0] += 1
+        guard let text = text(line) else { continue }
+        let remark = Remark(field: line.field.name, text: text)
+        if owners[remark] == nil { order.append(remark) }
+        if owners[remark]?.last != part.name { owners[remark, default: []].append(part.name) }
+        counts[remark, default: 0] += 1
       }
     }
-    return order.map { refusal in
-      let entries = names[refusal] ?? []
-      let shown = entries.prefix(Self.shown).map { Printable.quoted($0) }.joined(separator: ", ")
-      let rest = entries.count > Self.shown ? " and \(entries.count - Self.shown) more" : ""
-      let count = counts[refusal] ?? 0
+    return order.map { remark in
+      let entries = owners[remark] ?? []
+      let count = counts[remark] ?? 0
       let times = count > entries.count ? "\(count) times " : ""
-      return "refused: \(times)\(Printable.quoted(refusal.field)) of \(shown)\(rest): "
-        + Printable.text(refusal.reason)
+      return ("\(times)\(Printable.quoted(remark.field)) of \(names(entries))", remark.text)
     }
   }
 
@@ -49,7 +69,8 @@ extension ImportAccount {
   var report: String {
     var text = ""
     for part in parts {
-      text += "\(Printable.whole(part.name)) (\(part.entry.kind.rawValue))\n"
+      let kind = part.entry.kind.rawValue + (part.isValueless ? " without a value" : "")
+      text += "\(Printable.whole(part.name)) (\(kind))\n"
       for line in part.lines {
         text += "  \(Printable.whole(line.field.name)), \(Counted.size(line.field.size)): \(line.text)\n"
       }
@@ -65,12 +86,14 @@ extension ImportAccount {
     object.add("account", parts) { object, part in
       object.add("name", part.name)
       object.add("kind", part.entry.kind.rawValue)
+      if part.isValueless { object.add("without_value", true) }
       object.add("fields", part.lines) { object, line in
         object.add("field", line.field.name)
         object.add("role", line.field.role.rawValue)
         object.add("size", line.field.size)
         object.add("outcome", Group(line.outcome).rawValue)
         object.add("item", line.item)
+        object.add("fault", line.fault)
         switch line.outcome {
         case .attribute(let key): object.add("attribute", key)
         case .refused(let reason): object.add("reason", reason)

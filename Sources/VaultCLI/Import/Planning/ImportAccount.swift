@@ -25,12 +25,16 @@ struct ImportAccount {
     let outcome: Outcome
     /// The name of the item that has the field; nil if none has it.
     let item: String?
+    /// The fault of a value that was stored all the same, in words; nil if it has none.
+    var fault: String?
   }
 
   /// An entry with its fields.
   struct Part {
     let entry: ImportedEntry
     let name: String
+    /// True if the entry has no value of its own, so that its item is a note of its texts.
+    let isValueless: Bool
     let lines: [Line]
   }
 
@@ -45,7 +49,9 @@ struct ImportAccount {
       let lines = zip(entry.source.fields, entry.places).map { field, place in
         Self.line(field.facts, place, planned, refused)
       }
-      return Part(entry: entry.source.facts, name: entry.name.text, lines: lines)
+      return Part(
+        entry: entry.source.facts, name: entry.name.text, isValueless: entry.isValueless && planned.leftOut == nil,
+        lines: lines)
     }
   }
 
@@ -57,13 +63,23 @@ struct ImportAccount {
     if let leftOut = planned.leftOut { return line(.leftOut(leftOut)) }
     guard let index = place.item else { return line(.refused("the entry has no item for it")) }
     let name = planned.names[index]
+    func stored(_ outcome: Outcome, _ item: String?) -> Line {
+      Line(field: field, outcome: outcome, item: item, fault: fault(of: field, planned.mapped.items[index].kind))
+    }
     if let reason = refused[ObjectIdentifier(planned.mapped.items[index])] { return line(.refused(reason)) }
     switch planned.standings[index] {
-    case .known(let name): return line(.known, name)
+    case .known(let name): return stored(.known, name)
     case .clash(let present, _) where name == nil: return line(.clash, present.name)
     case .skipped: return line(.clash)
-    case .new, .begun, .clash: return line(outcome(place.fate), name)
+    case .new, .begun, .clash: return stored(outcome(place.fate), name)
     }
+  }
+
+  /// The fault of a value that is kept as an item of another kind than its place in the source promises; nil if it has
+  /// none. Whoever removes the source needs to know which codes the vault does not make.
+  private static func fault(of field: ImportedField, _ kind: ItemKind) -> String? {
+    guard field.role == .oneTime, kind != .totp else { return nil }
+    return "no valid one-time secret, so kept as a \(kind.rawValue)"
   }
 
   private static func outcome(_ fate: FieldFate) -> Outcome {
@@ -137,6 +153,10 @@ struct ImportAccount {
 extension ImportAccount.Line {
   /// The account of the field in words, after its name.
   var text: String {
+    fate + (fault.map { "; \($0)" } ?? "")
+  }
+
+  private var fate: String {
     let name = Printable.quoted(item ?? "")
     switch outcome {
     case .name: return "in the name of \(name)"

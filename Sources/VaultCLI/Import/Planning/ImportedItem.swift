@@ -72,10 +72,12 @@ final class MappedEntry {
   let source: SourceEntry
   let name: ItemName
   let items: [ImportedItem]
+  /// True if the entry has no value of its own, so that its only item is a note of its texts.
+  let isValueless: Bool
   /// The places of the fields, in their order.
   let places: [FieldPlace]
 
-  init(_ source: SourceEntry, name: ItemName, items: [ImportedItem], places: [FieldPlace]) {
-    (self.source, self.name, self.items, self.places) = (source, name, items, places)
+  init(_ source: SourceEntry, name: ItemName, items: [ImportedItem], isValueless: Bool, places: [FieldPlace]) {
+    (self.source, self.name, self.items, self.isValueless, self.places) = (source, name, items, isValueless, places)
   }
 }

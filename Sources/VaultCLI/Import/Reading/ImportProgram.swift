@@ -5,16 +5,25 @@ internal import VaultModel
 internal import VaultProcess
 internal import VaultWire
 
-/// The program `vault-import`, which reads other programs' files in a sandbox. Nothing that it says is trusted.
+/// The program `vault-import`, which reads and writes other programs' files in a sandbox. Nothing that it says is
+/// trusted.
 final class ImportProgram {
   static let name = "vault-import"
 
   private let socket: Int32
   private let pid: pid_t
   private var reader = FrameReader(limit: ImportReply.frameLimit)
+  /// The text that keeps the source's only file; nil if nobody needs it.
+  private let kept: SourceText?
 
   /// Starts the program with a socket as its standard input and nothing else: no environment and no other file.
-  init() throws(Failure) {
+  ///
+  /// - Parameters:
+  ///   - arguments: `--write` for the program that writes a file, or the limit of a key's derivation; see
+  ///     ``reading(kdfMemory:)``.
+  ///   - kept: a text that keeps a copy of the source's only file.
+  init(_ arguments: [String], keeping kept: SourceText? = nil) throws(Failure) {
+    self.kept = kept
     let path = try Helper.path(of: Self.name)
     var low: [Int32] = [-1, -1]
     guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &low) == 0 else {
@@ -24,7 +33,7 @@ final class ImportProgram {
     let ends = low.map { fcntl($0, F_DUPFD_CLOEXEC, 3) }
     for descriptor in low { close(descriptor) }
     let started = try? StartedProgram(
-      [path], environment: [], descriptors: [.ours(ends[1]), .null, .null], hasOwnSession: false)
+      [path] + arguments, environment: [], descriptors: [.ours(ends[1]), .null, .null], hasOwnSession: false)
     close(ends[1])
     guard let started, ends[0] >= 0 else {
       close(ends[0])
@@ -32,6 +41,11 @@ final class ImportProgram {
     }
     (socket, pid) = (ends[0], started.pid)
   }
+
+  /// The arguments of the program that reads files.
+  ///
+  /// - Parameter kdfMemory: The most bytes of memory for the derivation of a key; nil for the usual limit.
+  static func reading(kdfMemory: Int?) -> [String] { kdfMemory.map { ["\(ImportCall.kdfMemoryArgument)\($0)"] } ?? [] }
 
   deinit {
     close(socket)
@@ -44,14 +58,18 @@ final class ImportProgram {
   // MARK: Frames
 
   /// Sends a call without bytes.
-  func send(_ call: ImportCall) throws(Failure) { try send(frame: call.frame()) }
+  func send(_ call: ImportCall) throws(Failure) {
+    if let kept, case .file(_, let count, _) = call { try kept.begin(count) }
+    try send(frame: call.frame())
+  }
 
   /// Sends a part of a file, or a secret.
   func send(_ call: ImportCall, _ bytes: borrowing SecretBuffer) throws(Failure) {
+    if let kept, case .part = call { kept.add(bytes) }
     try send(frame: bytes.withBytes { call.frame(value: $0) })
   }
 
-  private func send(frame: consuming SecretBuffer) throws(Failure) {
+  func send(frame: consuming SecretBuffer) throws(Failure) {
     try frame.withBytes { bytes throws(Failure) in
       var rest = bytes
       while !rest.isEmpty {
@@ -74,14 +92,17 @@ final class ImportProgram {
   }
 
   func receive() throws(Failure) -> ImportReply {
+    let frame = try receiveFrame()
+    guard let reply = ImportReply(frame) else { throw Self.wrong }
+    reader.takeBack(frame)
+    return reply
+  }
+
+  func receiveFrame() throws(Failure) -> Frame {
     while true {
       let frame: Frame?
       do throws(FrameError) { frame = try reader.next() } catch { throw Self.wrong }
-      if let frame {
-        guard let reply = ImportReply(frame) else { throw Self.wrong }
-        reader.takeBack(frame)
-        return reply
-      }
+      if let frame { return frame }
       var chunk = SecretBuffer()
       let count = FileInput.read(socket, into: &chunk, atMost: 64 << 10)
       if count < 0, errno == EINTR { continue }
@@ -98,7 +119,7 @@ final class ImportProgram {
     .software, "\(name) gave an answer that makes no sense", "install it from the package that this vault comes from")
 
   private static let ended = Failure(
-    .invalid, "\(name) ended before it had read everything, as it does for a file that attacks it or needs too much",
+    .invalid, "\(name) ended before its work was done, as it does for a file that attacks it or needs too much",
     "look at where the file comes from")
 
   /// The failure that the program reports.

@@ -29,9 +29,15 @@ struct ImportReader {
 
   /// Reads a source.
   ///
-  /// - Parameter format: the format that a person names; nil if the program is to recognize it.
-  static func read(_ source: ImportSource, as format: String?, _ answers: ImportAnswers) throws(Failure) -> Content {
-    let program = try ImportProgram()
+  /// - Parameters:
+  ///   - format: the format that a person names; nil if the program is to recognize it.
+  ///   - kdfMemory: the most bytes of memory for the derivation of a key; nil for the usual limit.
+  ///   - kept: a text that keeps a copy of the source's only file.
+  static func read(
+    _ source: ImportSource, as format: String?, kdfMemory: Int?, _ answers: ImportAnswers,
+    keeping kept: SourceText? = nil
+  ) throws(Failure) -> Content {
+    let program = try ImportProgram(ImportProgram.reading(kdfMemory: kdfMemory), keeping: kept)
     let advice = Self.advice(for: source, isNamed: format != nil)
     let format = format ?? (source.kind == .passStore ? "pass" : nil)
     try program.send(.begin(format: format))

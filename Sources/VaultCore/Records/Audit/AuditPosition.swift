@@ -40,19 +40,27 @@ public struct AuditPosition: Hashable, Sendable {
     link = AuditChain.link(row, after: link, sealed)
   }
 
+  /// Advances over rows that were removed from within the log, up to the chain that begins after them.
+  public mutating func pass(_ gap: AuditGap, before chain: AuditChain) {
+    row = gap.rows.upperBound
+    entries = max(entries, chain.first - 1)
+    bytes += gap.bytes
+    link = chain.previous
+  }
+
   static let encodedCount = 8 + 8 + 8 + Digest.count
 
   /// The limit for rows, entries and bytes of a log. Sums of such numbers are far below the limits of an integer.
   public static let most: Int64 = 1 << 53
 
-  fileprivate func write(_ writer: inout ByteWriter, _ out: inout MutableRawSpan) {
+  func write(_ writer: inout ByteWriter, _ out: inout MutableRawSpan) {
     writer.int64(row, &out)
     writer.int64(entries, &out)
     writer.int64(bytes, &out)
     link.withBytes { writer.bytes($0, &out) }
   }
 
-  fileprivate init(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) {
+  init(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) {
     row = try reader.int64(input)
     entries = try reader.int64(input)
     bytes = try reader.int64(input)
@@ -115,121 +123,5 @@ public struct AuditEnd: Hashable, Sendable {
     }
     self.mac = mac
     try reader.finish(input)
-  }
-}
-
-/// The authenticated facts about the audit log: the position at which it begins, because older records were removed;
-/// the position up to which it was known to be complete; and the use that subjects had made of it up to there. The
-/// anchor is part of the record set of the strongest class, so it changes only while the vault is unlocked.
-///
-/// The stored form:
-///
-///   1  format version, 1 or 2    1  whether anybody vouched for the chain before the first record, 1 or 0
-///   the position before the first record    the position up to which all is known; in version 2 then
-///   2  number of ranges of rows that are set aside    for each, in order, 8  first row    8  last row
-///   8  ``early``    8  ``earlyTime``    to the end  ``AuditUsage``, sealed, if it is known
-public struct AuditAnchor: Hashable, Sendable {
-  public var cut: AuditPosition
-  public var joined: AuditPosition
-  /// False if nobody vouched for the chain before ``cut``, which the next chain may have continued.
-  public var isVouchedFor: Bool
-  /// The rows of whole chains that nobody can read and that were set aside, in order. A check skips these rows, and the
-  /// records after them still vouch for them.
-  public var aside: [ClosedRange<Int64>] = []
-  /// The sealed use that subjects have made of the log (``AuditUsage``); empty if not known.
-  public private(set) var usage: [UInt8] = []
-  /// The bytes, up to ``joined``, that were written before a first unlock. Each day subtracts a seventh.
-  public private(set) var early: Int64 = 0
-  /// The time at which ``early`` was computed, Unix seconds.
-  public private(set) var earlyTime: Int64 = 0
-  private static let week: Int64 = 7 * 86_400
-
-  /// The version of an anchor without set-aside rows and without usage, and the version of any other anchor.
-  private static let (plainVersion, version): (UInt8, UInt8) = (1, 2)
-  /// The highest number of ranges of rows that are set aside.
-  public static let mostAside = 256
-
-  public init(cut: AuditPosition, joined: AuditPosition, isVouchedFor: Bool = true) {
-    (self.cut, self.joined, self.isVouchedFor) = (cut, joined, isVouchedFor)
-  }
-
-  /// True if a row is among those that were set aside.
-  public func isAside(_ row: Int64) -> Bool { aside.contains { $0.contains(row) } }
-
-  /// Forgets the usage, for another store with other keys.
-  public mutating func forgetUsage() { usage = [] }
-
-  /// Stores the sealed use that subjects have made of the log.
-  ///
-  /// - Parameters:
-  ///   - time: Unix seconds. A clock that jumps subtracts no more from ``early`` than one day does.
-  ///   - more: The bytes that were written before a first unlock since the last call.
-  public mutating func keep(_ usage: [UInt8], at time: Int64, early more: Int64) {
-    let passed = min(max(0, Seconds.from(earlyTime, to: time)), AuditChain.longestStep)
-    let left = early - Int64(Double(early) * Double(passed) / Double(Self.week))
-    (early, earlyTime) = (min(left + min(max(0, more), AuditPosition.most), AuditPosition.most), time)
-    self.usage = usage
-  }
-
-  public var encoded: [UInt8] {
-    let isPlain = aside.isEmpty && usage.isEmpty
-    let more = isPlain ? 0 : 2 + aside.count * 16 + 16
-    return ByteWriter.array(count: 1 + 1 + 2 * AuditPosition.encodedCount + more) { writer, out in
-      writer.uint8(isPlain ? Self.plainVersion : Self.version, &out)
-      writer.uint8(isVouchedFor ? 1 : 0, &out)
-      cut.write(&writer, &out)
-      joined.write(&writer, &out)
-      if isPlain { return }
-      writer.uint16(aside.count, &out)
-      for rows in aside {
-        writer.int64(rows.lowerBound, &out)
-        writer.int64(rows.upperBound, &out)
-      }
-      writer.int64(early, &out)
-      writer.int64(earlyTime, &out)
-    } + usage
-  }
-
-  public init(decoding input: RawSpan) throws(CryptoError) {
-    var reader = ByteReader()
-    let version = try reader.uint8(input)
-    guard version == Self.plainVersion || version == Self.version else {
-      throw .malformed("unknown version of audit anchor")
-    }
-    let flag = try reader.uint8(input)
-    guard flag <= 1 else { throw .malformed("audit anchor") }
-    isVouchedFor = flag == 1
-    cut = try AuditPosition(&reader, input)
-    joined = try AuditPosition(&reader, input)
-    guard cut.row <= joined.row, cut.entries <= joined.entries, cut.bytes <= joined.bytes else {
-      throw .malformed("audit anchor")
-    }
-    if version == Self.version {
-      aside = try Self.aside(&reader, input)
-      early = try reader.int64(input)
-      earlyTime = try reader.int64(input)
-      guard (0...AuditPosition.most).contains(early) else { throw .malformed("audit anchor") }
-      let count = reader.remaining(input)
-      let isUsage = (AEAD.overhead + 1...AEAD.overhead + AuditUsage.largest).contains(count)
-      guard isUsage || count == 0 && !aside.isEmpty else { throw .malformed("audit anchor") }
-      usage = try reader.array(count, input)
-    }
-    try reader.finish(input)
-  }
-
-  private static func aside(
-    _ reader: inout ByteReader, _ input: RawSpan
-  ) throws(CryptoError) -> [ClosedRange<Int64>] {
-    let count = try reader.uint16(input)
-    guard (0...mostAside).contains(count) else { throw .malformed("audit anchor") }
-    var aside: [ClosedRange<Int64>] = []
-    for _ in 0..<count {
-      let (first, last) = (try reader.int64(input), try reader.int64(input))
-      guard first > aside.last?.upperBound ?? 0, last >= first, last < AuditPosition.most else {
-        throw .malformed("audit anchor")
-      }
-      aside.append(first...last)
-    }
-    return aside
   }
 }

@@ -38,6 +38,9 @@ struct BusCredentials {
     if process == nil { throw .malformed }
   }
 
+  /// The process as the bus describes it; the effective group is not known.
+  var peer: Peer { Peer(uid: uid, gid: .max, pid: pid) }
+
   /// Returns the process as a caller, and a closure that returns true while the process runs; nil if the process has
   /// ended, or nothing can be known about it.
   ///

@@ -225,10 +225,11 @@ final class BusPeers {
   private func take(_ result: Result<BusMessage, BusError>, of client: BusClient) {
     let credentials: BusCredentials
     do throws(BusError) { credentials = try BusCredentials(result.get()) } catch {
-      return end(client, error.isNoService ? nil : .denied("the bus does not say who asks: \(error)"))
+      if error.isNoService { return end(client) }
+      return refuse(client, .unknown, .denied("the bus does not say who asks: \(error)"))
     }
     guard let found = credentials.caller(by: door, acceptedAs: client.place, among: clients) else {
-      return end(client, .denied("nothing is known about the process that asks"))
+      return refuse(client, credentials.peer, .denied("nothing is known about the process that asks"))
     }
     let process = (found.caller.pid, found.caller.started)
     let same = known.values.first { $0.peer.map { ($0.caller.pid, $0.caller.started) == process } ?? false }
@@ -236,6 +237,13 @@ final class BusPeers {
     client.peer = peer
     client.tell(.success(peer))
     schedule(client, peer)
+  }
+
+  /// Refuses the calls of a connection about whose process no more is known, and forgets the connection.
+  private func refuse(_ client: BusClient, _ peer: Peer, _ error: BusError) {
+    // The entries of the calls say what is known.
+    client.peer = BusPeer(client.name, Caller(unknown: peer, by: door), Line(of: peer.uid)) { false }
+    end(client, error)
   }
 
   /// Forgets a connection.
@@ -250,7 +258,8 @@ final class BusPeers {
     client.calls = []
     if let error { for (request, _) in calls { note(request, of: client, error) } }
     for (request, _) in calls { if let error { request.fail(error) } else { request.giveUp() } }
-    if client.peer == nil { client.tell(error.map { .failure($0) } ?? .success(nil)) }
+    // Nobody waits for a peer that was found.
+    client.tell(error.map { .failure($0) } ?? .success(nil))
     client.peer?.end()
   }
 

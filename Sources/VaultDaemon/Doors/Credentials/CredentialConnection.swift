@@ -14,8 +14,9 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler, Client {
   private let peer: Peer?
   let share: UserShare
   private var context: ChannelHandlerContext?
-  /// The facts about the process that connected, once they were read.
-  private var asker: (process: PeerProcess, caller: Caller, address: CredentialAddress?)?
+  /// The facts about the process that connected, once they were read. The process is nil if it has been reaped, or
+  /// nothing can be known about it.
+  private var asker: (process: PeerProcess?, caller: Caller, address: CredentialAddress?)?
   /// The request for the credential, while it waits for the vault.
   private var asked: AskedCall?
   private var outbox: Outbox?
@@ -52,20 +53,11 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler, Client {
     if let peer, peer.uid != door.manager { return finish() }
     keep()
     let admission = door.admit(self)
-    // When too many files are open, nothing can be known about the process either.
-    guard let peer, let process = PeerProcess(at: socket, peer), process.isAlive else {
+    let (caller, address) = meet()
+    do throws(Refusal) { try begin(caller, address) } catch { return refuse(error) }
+    guard asker?.process?.isAlive == true else {
       return refuse(.denied("nothing is known about the process that asks"))
     }
-    var caller = Caller(peer, process, groups: socket.peerGroups(), door.clients.known)
-    (caller.door, caller.session) = (.credentials, nil)
-    let address = CredentialAddress(of: socket)
-    asker = (process, caller, address)
-    let about =
-      address.map { Items.detail($0.id, of: $0.unit) } ?? "a credential, from a socket whose address names none"
-    do throws(Refusal) {
-      defer { door.vault.audit.isAbout(.get, detail: about, for: caller) }
-      try door.vault.audit.begin(CredentialDoor.terms, for: caller)
-    } catch { return refuse(error) }
     switch admission {
     case .admitted: break
     case .refused, .turnedAway: return refuse(.busy("too many units wait for credentials"))
@@ -75,6 +67,27 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler, Client {
     door.vault.checkDeadlines()
     defer { door.upkeep.foldLogLater() }
     ask()
+  }
+
+  /// Collects the facts about the process that asks, and reads what it asks for.
+  private func meet() -> (Caller, CredentialAddress?) {
+    // When too many files are open, nothing can be known about the process.
+    let process = peer.flatMap { PeerProcess(at: socket, $0) }
+    var caller = Caller(unknown: peer ?? .unknown, by: .credentials)
+    if let peer, let process, process.isAlive {
+      caller = Caller(peer, process, groups: socket.peerGroups(), door.clients.known)
+      (caller.door, caller.session) = (.credentials, nil)
+    }
+    let address = CredentialAddress(of: socket)
+    asker = (process, caller, address)
+    return (caller, address)
+  }
+
+  private func begin(_ caller: Caller, _ address: CredentialAddress?) throws(Refusal) {
+    let about =
+      address.map { Items.detail($0.id, of: $0.unit) } ?? "a credential, from a socket whose address names none"
+    defer { door.vault.audit.isAbout(.get, detail: about, for: caller) }
+    try door.vault.audit.begin(CredentialDoor.terms, for: caller)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -125,7 +138,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler, Client {
   /// True while the process that asks runs; otherwise its unit is not started.
   private func checkProcess() -> Bool {
     guard !isRefused, let asker else { return false }
-    if !asker.process.isAlive { overflow() }
+    if asker.process?.isAlive != true { overflow() }
     return !isRefused
   }
 

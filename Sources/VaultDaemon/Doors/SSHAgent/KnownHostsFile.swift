@@ -21,7 +21,7 @@ final class KnownHostsFile {
 
   init(home: String?) { path = home.map { $0 + "/.ssh/known_hosts" } }
 
-  /// The name of the host with this key, or else the key's fingerprint.
+  /// The name of the host with this key or certificate, or else the key's fingerprint.
   ///
   /// - Parameter candidates: names that the host may have, for lines with hashed names.
   func name(of hostKey: [UInt8], candidates: [String]) -> String {
@@ -36,13 +36,19 @@ final class KnownHostsFile {
   }
 
   private func find(_ hostKey: [UInt8], in text: String, _ candidates: [String]) -> String {
-    let text = Array(text.utf8)
+    let (text, key) = (Array(text.utf8), HostKey(hostKey))
     // Bytes have no padding.
-    let found = KnownHosts(of: hostKey, in: unsafe text.span.bytes, candidates: candidates)
+    let found = KnownHosts(of: key, in: unsafe text.span.bytes, candidates: candidates)
     let name = found.names.first ?? "an unknown host"
     if found.isRevoked { return "\(name), WHOSE KEY IS REVOKED" }
-    guard found.names.isEmpty, let key = try? PublicKey(sshBlob: unsafe hostKey.span.bytes) else { return name }
-    return "\(name) (\(key.fingerprint))"
+    guard found.names.isEmpty, let plain = try? PublicKey(sshBlob: unsafe key.plain.span.bytes) else { return name }
+    return "\(name) (\(plain.fingerprint)\(Self.certificate(of: key)))"
+  }
+
+  private static func certificate(of key: HostKey) -> String {
+    guard key.isCertificate else { return "" }
+    guard let certificate = key.certificate else { return ", with a certificate that is not valid" }
+    return ", certified by \(PublicKey.fingerprint(ofSSHBlob: certificate.authority))"
   }
 
   /// The words of a process's command line that may be the name of a host. ssh gets the host's name there.

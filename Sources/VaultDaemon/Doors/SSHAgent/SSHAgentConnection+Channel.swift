@@ -22,7 +22,11 @@ extension SSHAgentConnection {
       if share.mayTell(now: door.vault.clock.monotonic()) { log("all connections wait for their answers") }
       return close()
     }
-    guard let process = PeerProcess(at: socket, peer), process.isAlive else { return close() }
+    guard let process = PeerProcess(at: socket, peer), process.isAlive else {
+      // The first request is refused, and has its entry.
+      caller = Caller(unknown: peer, by: .sshAgent)
+      return
+    }
     peerProcess = process
     var caller = Caller(peer, process, groups: socket.peerGroups(), door.clients.known)
     caller.door = .sshAgent

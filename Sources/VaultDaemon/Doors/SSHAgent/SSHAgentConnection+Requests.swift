@@ -8,15 +8,10 @@ internal import VaultSigning
 /// Handles each kind of request.
 extension SSHAgentConnection {
   func handle(_ request: AgentRequest, _ frame: RawSpan) {
-    if door.lock.isLocked {
-      note(request)
-      return handleLocked(request, frame)
-    }
     // The request for a signature adds its own details to the audit log.
-    if !request.isSignature { note(request) }
-    if !isOwn, request.changesAgent {
-      return refuse("a process confined to its grants cannot change the agent")
-    }
+    if door.lock.isLocked || !request.isSignature { note(request) }
+    if request.changesAgent, let bar = barToChanges { return refuse(bar) }
+    if door.lock.isLocked { return handleLocked(request, frame) }
     switch request {
     case .list: list()
     case .sign(let request): sign(request, frame.extracting(request.data).array)
@@ -46,15 +41,27 @@ extension SSHAgentConnection {
   /// Records the request for the audit log.
   func note(_ request: AgentRequest) {
     switch request {
-    case .list: note(.find, Self.listing)
-    case .sign(let request): note(.use, Self.signature(request))
-    case .add: note(.use, "ssh-add")
-    case .remove(let blob): note(.use, "ssh-add -d of \(PublicKey.fingerprint(ofSSHBlob: blob))")
-    case .removeAll: note(.use, "ssh-add -D")
-    case .bind(let bind?): note(.call, "host key \(PublicKey.fingerprint(ofSSHBlob: bind.hostKey))")
-    case .lock, .unlock, .bind(nil), .query, .unknownExtension, .unsupported: break
+    case .list: note(.find, Self.listing + ofRelay)
+    case .sign(let request): note(.use, Self.signature(request) + ofRelay)
+    case .add: note(.use, "ssh-add" + ofRelay)
+    case .remove(let blob): note(.use, "ssh-add -d of \(PublicKey.fingerprint(ofSSHBlob: blob))" + ofRelay)
+    case .removeAll: note(.use, "ssh-add -D" + ofRelay)
+    case .bind(let bind?):
+      let key = (try? bind.signer()) ?? bind.hostKey
+      note(.call, "host key \(PublicKey.fingerprint(ofSSHBlob: key))")
+    case .lock, .unlock: if let relay { note(.call, relay) }
+    case .bind(nil), .query, .unknownExtension, .unsupported: break
     }
   }
+
+  /// The words for whoever asks through a host to which the agent is forwarded; nil for a client on this machine.
+  private var relay: String? {
+    guard let pid = caller?.pid else { return nil }
+    return bindings.relay { door.knownHosts.name(of: $0, candidates: KnownHostsFile.candidates(of: pid)) }
+  }
+
+  /// The same words at the end of others.
+  private var ofRelay: String { relay.map { ", " + $0 } ?? "" }
 
   func note(_ action: AuditAction, _ detail: String) {
     if let caller { door.vault.audit.isAbout(action, detail: detail, for: caller) }
@@ -73,15 +80,23 @@ extension SSHAgentConnection {
     case .list: reply(.identities([]), .locked)
     // The origin of the connection still counts once the agent is unlocked.
     case .bind: answerBinding()
-    case .unlock(let passphrase) where isOwn:
+    case .unlock(let passphrase):
       door.lock.unlock(frame.extracting(passphrase)) { [weak self] in
         self?.checkStillAsking() == true
       } then: { [weak self] isRight in
         if isRight { self?.reply(.success) } else { self?.refuse("the passphrase is wrong", .unproven) }
       }
-    case .sign, .add, .remove, .removeAll, .lock, .unlock, .query, .unknownExtension, .unsupported:
+    case .sign, .add, .remove, .removeAll, .lock, .query, .unknownExtension, .unsupported:
       refuse("the agent is locked", .locked)
     }
+  }
+
+  /// The reason why the client may not change the keys of the session or lock the agent; nil if it may.
+  ///
+  /// A host to which the agent is forwarded may use its keys, but must not take the agent from its user.
+  private var barToChanges: String? {
+    if !isOwn { return "a process confined to its grants cannot change the agent" }
+    return bindings.isForwarded ? "another host cannot change the agent" : nil
   }
 
   /// True for a process of the user that is not confined to its grants.
@@ -101,7 +116,7 @@ extension SSHAgentConnection {
 
   private func list() {
     let said = Said(task: "list of the keys for SSH")
-    wait(AskedCall.About(.find, detail: Self.listing), said) { [weak self] _ throws(Refusal) in
+    wait(AskedCall.About(.find, detail: Self.listing + ofRelay), said) { [weak self] _ throws(Refusal) in
       guard let self, let caller else { return nil }
       let own = own
       let listing: SSHKeys.Listing
@@ -120,7 +135,7 @@ extension SSHAgentConnection {
   /// - Parameter all: the number of the keys that there are for the caller.
   private func reply(_ answer: SSHKeys.Answer, of all: Int) {
     let keys = Counted.text(all, "key")
-    note(.find, answer.count < all ? "\(answer.count) of \(keys) for ssh" : "\(keys) for ssh")
+    note(.find, (answer.count < all ? "\(answer.count) of \(keys) for ssh" : "\(keys) for ssh") + ofRelay)
     reply(encoded: answer.bytes)
   }
 
@@ -198,7 +213,8 @@ extension SSHAgentConnection {
 extension AgentRequest {
   fileprivate var isSignature: Bool { if case .sign = self { true } else { false } }
 
-  /// True for requests that change the keys of the session or lock the agent. Only the user may make them.
+  /// True for requests that change the keys of the session or lock the agent. Only the user may make them, on this
+  /// machine.
   fileprivate var changesAgent: Bool {
     switch self {
     case .add, .remove, .removeAll, .lock, .unlock: true

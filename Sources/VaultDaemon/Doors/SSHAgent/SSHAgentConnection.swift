@@ -17,6 +17,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient 
   let share: UserShare
   var context: ChannelHandlerContext?
   var intake: Intake?
+  /// A hold on the process that connected; nil if it had ended already, or nothing can be known about it.
   var peerProcess: PeerProcess?
   /// The process that connected, as far as it is known; nil when the client gets no answers.
   var caller: Caller?
@@ -101,7 +102,8 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient 
   /// True if the first request cannot be handled yet, because nothing can be decided about its caller, or because the
   /// keys that it needs are being read. It is then handled in a later turn.
   private func mustWait(_ count: Int) -> Bool {
-    guard let caller else { return false }
+    // A process that has ended is refused at once.
+    guard let caller, peerProcess != nil else { return false }
     let later: () -> Void = { [weak self] in self?.handleLater(count) }
     if !door.access.canDecide(about: caller, otherwise: later) { return true }
     guard door.isOn, !door.lock.isLocked, !door.keys.isCurrent, request(of: count)?.listsKeys == true else {
@@ -152,8 +154,8 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient 
   }
 
   private func handle(_ count: Int) {
-    guard let peerProcess, caller != nil else { return }
-    guard peerProcess.isAlive else { return close() }
+    guard caller != nil else { return }
+    guard peerProcess?.isAlive == true else { return disown(count) }
     let began = door.vault.clock.monotonic()
     var cost = AgentRequest.costOfUnreadable
     defer { door.turns.charge(share.line(of: cost), since: began) }
@@ -189,10 +191,26 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, ReadClient 
   /// request to OpenSSH's agent.
   private func endTooLong() {
     log("a frame is too long")
+    end(AgentRequest.termsOfTooLong, nil, .invalid)
+  }
+
+  /// Ends the connection because its process has ended. The request has its entry, but no answer.
+  private func disown(_ count: Int) {
+    guard door.isOn else { return close() }
+    log("the process that connected has ended")
+    caller = caller?.whenEnded()
+    let request = request(of: count)
+    let unread = count > AgentRequest.maximumFrame ? AgentRequest.termsOfTooLong : AgentRequest.termsOfUnreadable
+    end(request?.terms ?? unread, request, .denied)
+  }
+
+  /// Records a request that gets no answer, and ends the connection.
+  private func end(_ terms: CallTerms, _ request: AgentRequest?, _ outcome: AuditOutcome) {
     if let caller {
-      try? door.vault.audit.begin(AgentRequest.termsOfTooLong, for: caller)
+      try? door.vault.audit.begin(terms, for: caller)
+      if let request { note(request) }
       // No answer depends on the entry.
-      try? door.vault.audit.pass(.invalid, isLast: true, for: caller)
+      try? door.vault.audit.pass(outcome, isLast: true, for: caller)
     }
     close()
   }

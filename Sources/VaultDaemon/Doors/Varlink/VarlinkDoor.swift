@@ -111,7 +111,7 @@ final class VarlinkDoor {
     vault.checkDeadlines()
     defer { upkeep.foldLogLater() }
     do throws(Refusal) { try vault.audit.begin(method.terms, for: connection.caller) } catch {
-      isAbout(method, call, frame, connection)
+      isAbout(method, call, frame, connection.caller)
       return connection.fail(error)
     }
     guard call.more || !method.needsMore else { return connection.fail(Fault.service(.expectedMore)) }
@@ -125,10 +125,10 @@ final class VarlinkDoor {
 
   /// Records a call that is refused before it is handled; false for a call that has begun, and for a frame that is not
   /// a call.
-  func refuses(_ frame: borrowing Frame, with refusal: Refusal, from connection: VarlinkConnection) -> Bool {
+  func refuses(_ frame: borrowing Frame, with refusal: Refusal, for caller: VaultService.Caller) -> Bool {
     guard let call = try? Call(frame), let method = MethodName(frame, call.method) else { return false }
-    return vault.audit.refuses(method.terms, with: refusal.outcome, for: connection.caller) {
-      isAbout(method, call, frame, connection)
+    return vault.audit.refuses(method.terms, with: refusal.outcome, for: caller) {
+      isAbout(method, call, frame, caller)
     }
   }
 
@@ -140,10 +140,10 @@ final class VarlinkDoor {
 
   /// Names the item of a call that is not handled, for its entry.
   private func isAbout(
-    _ method: MethodName, _ call: Call, _ frame: borrowing Frame, _ connection: VarlinkConnection
+    _ method: MethodName, _ call: Call, _ frame: borrowing Frame, _ caller: VaultService.Caller
   ) {
     guard let name = call.parameters.flatMap({ Self.firstName($0, frame) }) else { return }
-    vault.audit.isAbout(.call, name, detail: "\(method.fullName)", for: connection.caller)
+    vault.audit.isAbout(.call, name, detail: "\(method.fullName)", for: caller)
   }
 
   /// The name of the first item that a call names, in any of the ways in which methods name items.

@@ -44,11 +44,9 @@ extension BitwardenItem {
     }
   }
 
-  /// Adds a one-time secret; a text that cannot be one is kept as a secret text.
+  /// Adds a one-time secret: an `otpauth:` URI, base32 alone, or `steam://` and base32
+  /// (https://bitwarden.com/help/authenticator-keys).
   private mutating func addOneTime(_ name: String, _ value: JSONValue) {
-    guard let text = value.string, let uri = BitwardenOneTime.uri(text, label: entry.title) else {
-      return add(name, .secret, value)
-    }
-    entry.add(name, .oneTime, uri)
+    if let text = value.string { entry.putOneTime(name, text) } else { entry.addUnknown(name, value) }
   }
 }

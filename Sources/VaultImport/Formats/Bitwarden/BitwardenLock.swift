@@ -87,9 +87,7 @@ struct BitwardenLock {
       let salt = try BitwardenCrypto.sha256(salt)
       key = try BitwardenCrypto.argon2id(password, salt: salt, memory: memory << 10, passes: passes, lanes: lanes)
     }
-    return BitwardenText.Keys(
-      encryption: try BitwardenCrypto.hmac(key: key, Array("enc".utf8), [1]),
-      mac: try BitwardenCrypto.hmac(key: key, Array("mac".utf8), [1]))
+    return try BitwardenText.Keys(stretching: key)
   }
 
   private static func derivation(_ members: BitwardenMembers) throws(ImportFailure) -> Derivation {
@@ -122,5 +120,14 @@ struct BitwardenLock {
 
   private static func tooLarge(_ asked: String, _ most: String) -> ImportFailure {
     ImportFailure(.tooLarge, "the export asks for \(asked), and at most \(most) are computed")
+  }
+}
+
+extension BitwardenText.Keys {
+  /// Stretches a key by HKDF-Expand, once for each function.
+  init(stretching key: [UInt8]) throws(ImportFailure) {
+    self.init(
+      encryption: try BitwardenCrypto.hmac(key: key, Array("enc".utf8), [1]),
+      mac: try BitwardenCrypto.hmac(key: key, Array("mac".utf8), [1]))
   }
 }

@@ -51,8 +51,7 @@ public enum BitwardenReader: SourceReader {
       try end.skip()
       if end.offset - start > 2 * ImportedField.longestValue {
         // The bound leaves room for white space; a value that is too large without it is refused later.
-        let size = end.offset - start
-        entry.refuse(name, .document, size: size, "it has \(size) bytes, and an item has room for 1 MiB")
+        entry.refuseTooLarge(name, .document, size: end.offset - start)
       } else {
         entry.addUnknown(name, try place.value())
       }

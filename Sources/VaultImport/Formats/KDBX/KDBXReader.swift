@@ -15,7 +15,7 @@ enum KDBXReader: SourceReader {
     let header = try KDBXHeader(file.bytes)
     // These need no password, so nobody is asked for one in vain.
     try KDBXContainer.check(header)
-    let derivation = try header.derivation
+    let derivation = try header.derivation(mostMemory: source.kdfMemory)
     var budget = KDBXBudget(fileCount: file.bytes.count)
     let container = try open(header, derivation, source, &budget)
     let document = try KDBXTree.read(container, budget)

@@ -69,41 +69,21 @@ struct MigrationAccount {
   }
 
   private var uri: String {
-    // A colon separates the two in a label, so only a parameter can tell an issuer that contains one.
-    let names = issuer.utf8.contains(UInt8(ascii: ":")) ? [account] : [issuer, account]
-    let label = names.filter { !$0.isEmpty }.map(OneTimeText.escaped)
-    var uri = "otpauth://\(type == 1 ? "hotp" : "totp")/\(label.joined(separator: ":"))?secret=\(Self.base32(secret))"
-    if !issuer.isEmpty { uri += "&issuer=\(OneTimeText.escaped(issuer))" }
+    var parameters = OneTimeParameters()
+    parameters.issuer = issuer
+    if type == 1 { parameters.counter = counter }
     switch algorithm {
-    case 2: uri += "&algorithm=SHA256"
-    case 3: uri += "&algorithm=SHA512"
-    case 4: uri += "&algorithm=MD5"
+    case 2: parameters.algorithm = "SHA256"
+    case 3: parameters.algorithm = "SHA512"
+    case 4: parameters.algorithm = "MD5"
     default: break
     }
     switch digits {
-    case 2: uri += "&digits=8"
-    case 3: uri += "&digits=7"
+    case 2: parameters.digits = 8
+    case 3: parameters.digits = 7
     default: break
     }
-    return type == 1 ? uri + "&counter=\(counter)" : uri
-  }
-
-  /// Base32 without padding (RFC 4648 section 6).
-  private static func base32(_ bytes: [UInt8]) -> String {
-    let symbols = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
-    var text: [UInt8] = []
-    var (held, bits): (UInt32, UInt32) = (0, 0)
-    for byte in bytes {
-      held = held << 8 | UInt32(byte)
-      bits += 8
-      while bits >= 5 {
-        bits -= 5
-        text.append(symbols[Int(held >> bits & 31)])
-      }
-      held &= 1 << bits - 1
-    }
-    if bits > 0 { text.append(symbols[Int(held << (5 - bits) & 31)]) }
-    return String(decoding: text, as: UTF8.self)
+    return parameters.uri(OneTimeText.base32(secret), account: account)
   }
 
   private static func text(_ bytes: ArraySlice<UInt8>) throws(ImportFailure) -> String {

@@ -42,9 +42,9 @@ struct OneTimeLines {
     guard AuthURI.hasPrefix(line, "otpauth://") || AuthURI.hasPrefix(line, "steam://") else {
       throw ImportFailure(.damaged, "it is neither an otpauth URI nor a comment after '#'")
     }
-    let uri = OneTimeText.uri(text, label: "")
+    let uri = OneTimeText.uri(text, account: "")
     var entry = Entry(.oneTime, title: AuthURI(uri ?? text)?.title ?? "")
-    if let uri { entry.put("otpauth", .oneTime, uri) } else { entry.put("otpauth", .secret, text) }
+    entry.put("otpauth", .oneTime, uri ?? text)
     entries.append(entry)
   }
 

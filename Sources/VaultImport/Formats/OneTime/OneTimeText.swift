@@ -6,28 +6,54 @@ enum OneTimeText {
   /// The `otpauth://` URI of a text that is such a URI, Steam's form of it, `steam://` with base32, or base32 alone.
   /// Nil for any other text and for a URI that vault would refuse.
   ///
-  /// - Parameter label: The label of a URI that is made from base32.
-  static func uri(_ text: String, label: String) -> String? {
+  /// - Parameter account: The name of the account in a URI that is made from base32, such as the title of the entry.
+  static func uri(_ text: String, account: String) -> String? {
     let bytes = trimmed(text)
     guard bytes.count <= AuthURI.longest else { return nil }
     let text = String(decoding: bytes, as: UTF8.self)
     if let uri = steamURI(bytes) ?? (AuthURI.hasPrefix(bytes, "otpauth://") ? text : nil) {
       return AuthURI(uri)?.isAccepted == true ? uri : nil
     }
-    let isSteam = AuthURI.hasPrefix(bytes, "steam://")
-    let symbols = isSteam ? Array(bytes.dropFirst("steam://".utf8.count)) : bytes
-    guard AuthURI.isBase32(symbols) else { return nil }
-    return uri(symbols, label: label, isSteam: isSteam)
+    var parameters = OneTimeParameters()
+    parameters.isSteam = AuthURI.hasPrefix(bytes, "steam://")
+    guard let secret = secret(bytes.dropFirst(parameters.isSteam ? "steam://".utf8.count : 0)) else { return nil }
+    let uri = parameters.uri(secret, account: account.isEmpty && parameters.isSteam ? "Steam" : account)
+    return AuthURI(uri)?.isAccepted == true ? uri : nil
   }
 
-  /// The URI of a secret in base32, which may be written in groups.
-  private static func uri(_ symbols: [UInt8], label: String, isSteam: Bool) -> String {
+  /// A secret in base32, which may be written in groups, in the standard form; nil if the text is none.
+  ///
+  /// Bitwarden and others ignore a last symbol that adds no whole byte, so it is left out; the codes stay the same.
+  static func secret(_ text: some Collection<UInt8>) -> String? {
+    let text = Array(text)
+    if let whole = standard(text) { return whole }
+    guard let last = text.last, standard([last, last]) != nil else { return nil }
+    return standard(text.dropLast())
+  }
+
+  private static func standard(_ text: [UInt8]) -> String? {
     var secret: [UInt8] = []
-    symbols.withSpan { span in Base32.write(span, 0..<span.byteCount) { secret.append($0) } }
-    let label = label.utf8.count <= 512 ? escaped(label) : ""
-    let issuer = !isSteam ? "" : label.isEmpty ? "Steam" : "Steam:"
-    return "otpauth://totp/\(issuer)\(label)?secret=\(String(decoding: secret, as: UTF8.self))"
-      + (isSteam ? "&issuer=Steam" : "")
+    text.withSpan { text in
+      guard Base32.count(text, 0..<text.byteCount) ?? 0 > 0 else { return }
+      Base32.write(text, 0..<text.byteCount) { secret.append($0) }
+    }
+    return secret.isEmpty ? nil : String(decoding: secret, as: UTF8.self)
+  }
+
+  /// Bytes as base32 without padding (RFC 4648 section 6); empty for no bytes.
+  static func base32(_ bytes: [UInt8]) -> String {
+    let symbols = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
+    var (text, held, bits): ([UInt8], UInt32, UInt32) = ([], 0, 0)
+    for byte in bytes {
+      held = (held << 8 | UInt32(byte)) & 0xFFFF
+      bits += 8
+      while bits >= 5 {
+        bits -= 5
+        text.append(symbols[Int(held >> bits & 31)])
+      }
+    }
+    if bits > 0 { text.append(symbols[Int(held << (5 - bits) & 31)]) }
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// `otpauth://steam/`, which Aegis writes, as the URI that vault knows; nil for any other text.
@@ -59,8 +85,8 @@ enum OneTimeText {
 }
 
 extension Entry {
-  /// Adds the secret of one-time codes; as a secret text if vault has no codes for it.
+  /// Adds the secret of one-time codes; as it is if vault has no codes for it.
   mutating func putOneTime(_ name: String, _ text: String) {
-    if let uri = OneTimeText.uri(text, label: title) { put(name, .oneTime, uri) } else { put(name, .secret, text) }
+    put(name, .oneTime, OneTimeText.uri(text, account: title) ?? text)
   }
 }

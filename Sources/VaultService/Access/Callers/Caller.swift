@@ -90,6 +90,14 @@ package struct Caller: Hashable, Sendable {
     return caller
   }
 
+  /// The same caller for one call that came after its process had ended. Another process may have its number by now, so
+  /// nothing more is found out about it.
+  package func whenEnded() -> Caller {
+    var caller = self
+    caller.facts = Facts(facts.identity, Memory(), Passage())
+    return caller
+  }
+
   /// True when what is known about the caller and its call may name items.
   package var mayHoldNames: Bool { memory.mayHoldNames || passage.mayHoldNames }
 

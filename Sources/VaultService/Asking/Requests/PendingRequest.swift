@@ -35,6 +35,15 @@ package struct Asker: Hashable, Sendable {
   func isSame(as caller: Caller) -> Bool { started != nil && started == caller.started && pid == caller.pid }
 }
 
+/// A process as it was shown to an administrator.
+package struct ShownProcess: Hashable, Sendable {
+  let pid: Int32
+  /// The start time of the process; nil if the administrator's program does not tell it.
+  let started: UInt64?
+
+  package init(_ pid: Int32, started: UInt64?) { (self.pid, self.started) = (pid, started) }
+}
+
 /// A change of a request.
 package enum RequestChange: String, Sendable {
   case asked, approved, denied
@@ -62,6 +71,11 @@ package struct PendingRequest: Sendable {
   package fileprivate(set) var last: Int64
   /// The number of calls.
   package fileprivate(set) var count = 1
+  /// The ids of the processes that asked before the last; nil if they are too many to remember.
+  private var earlier: Set<Int32>? = []
+
+  /// The most ids of processes that are remembered.
+  private static let mostEarlier = 64
 
   init(
     _ number: QuestionNumber, _ target: RequestTarget, _ right: Right, _ words: String, _ asker: Asker,
@@ -73,7 +87,19 @@ package struct PendingRequest: Sendable {
     (first, last) = (time, time)
   }
 
+  /// True if the process that asked last is the one that was shown. Without a start time, an id that another process
+  /// had before says nothing.
+  func isOfLast(_ shown: ShownProcess) -> Bool {
+    guard shown.pid == asker.pid else { return false }
+    if let started = shown.started { return started == asker.started }
+    return earlier?.contains(shown.pid) == false
+  }
+
   mutating func repeated(_ words: String, _ asker: Asker, at time: Int64) {
+    if asker != self.asker {
+      earlier?.insert(self.asker.pid)
+      if earlier?.count ?? 0 > Self.mostEarlier { earlier = nil }
+    }
     (self.words, self.asker, last) = (words, asker, time)
     if count < .max { count += 1 }
   }

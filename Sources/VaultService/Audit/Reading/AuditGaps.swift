@@ -1,7 +1,7 @@
 internal import VaultModel
 
 /// The times for which the audit log cannot tell what happened, among those that a reader asks about: the times before
-/// the log begins, those in which it was off, and those of which entries were lost.
+/// the log begins, those in which it was off, and those of which entries were lost, or removed from within the log.
 ///
 /// They are found from the daemon's own entries, which are met in the order of the log.
 package struct AuditGaps: Sendable {
@@ -12,7 +12,7 @@ package struct AuditGaps: Sendable {
   package private(set) var begin: Int64?
   /// True if the log was off at some time.
   package private(set) var wereOff = false
-  /// True if entries were lost or set aside, so that they cannot be read.
+  /// True if entries were lost, set aside, or removed from within the log, so that they cannot be read.
   package private(set) var haveLost = false
   /// The time of the latest entry so far.
   private var latest = Int64.min
@@ -37,6 +37,9 @@ package struct AuditGaps: Sendable {
       noteOff(start, entry.time)
       offSince = nil
     }
+    if entry.isOfRestore { noteLost(before, entry.time) }
+    // The entry does not tell when the lost ones were made.
+    if entry.isOfLoss { noteLost(.min, entry.time) }
     guard entry.action == .audit, entry.caller == nil, let item = entry.item else { return }
     let earlier = entry.detail.flatMap(AuditSettings.before)
     if AuditSettings.areOff(item) {
@@ -45,9 +48,6 @@ package struct AuditGaps: Sendable {
       if isPresent { offSince = entry.time }
     } else if earlier.map(AuditSettings.areOff) == true {
       noteOff(entry.time, entry.time)
-    } else if Self.isOfLoss(item, entry.outcome), entry.time >= since {
-      // The entry does not tell when the lost ones were made.
-      haveLost = true
     }
   }
 
@@ -56,7 +56,7 @@ package struct AuditGaps: Sendable {
   /// - Parameters:
   ///   - begin: the time before which entries were removed, in Unix seconds; nil for none.
   ///   - areOff: true if the log is off now.
-  ///   - haveLost: true if entries were lost that no entry reports yet.
+  ///   - haveLost: true if entries were lost that no entry reports yet, or cannot be read.
   mutating func conclude(begin: Int64?, areOff: Bool, haveLost: Bool) {
     if let begin, begin > since { self.begin = begin }
     // With a daemon that was started with the log on, the log was on again before the entries that come next.
@@ -68,8 +68,21 @@ package struct AuditGaps: Sendable {
     if end >= since, start <= until { wereOff = true }
   }
 
-  /// True for the daemon's entry that others were lost, or that they were set aside because nobody can read them.
-  private static func isOfLoss(_ item: String, _ outcome: AuditOutcome) -> Bool {
-    outcome == .failed && item.hasSuffix(" lost") || outcome == .ok && item.hasSuffix(": set aside")
+  private mutating func noteLost(_ start: Int64, _ end: Int64) {
+    if end >= since, start <= until { haveLost = true }
+  }
+}
+
+extension AuditEntry {
+  /// True for an entry about a restore of a backup. The log of that backup has nothing of what happened after it.
+  fileprivate var isOfRestore: Bool { action == .restore && outcome == .ok }
+
+  /// True for the daemon's entry that others were lost, that they were removed from within the log, or that they were
+  /// set aside because nobody can read them; and for a count without words, which may stand for such entries.
+  fileprivate var isOfLoss: Bool {
+    guard caller == nil, action == .audit || action == .salvage else { return false }
+    guard let item else { return repeats != nil }
+    return outcome == .failed && (item.hasSuffix(" lost") || item.contains(" removed: more were written before "))
+      || outcome == .ok && item.hasSuffix(": set aside")
   }
 }

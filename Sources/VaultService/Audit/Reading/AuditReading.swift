@@ -56,12 +56,13 @@ package final class AuditReading: SecretHolder {
     package let compared: Int
     package let uncompared: Int
 
-    fileprivate init(_ walk: AuditWalk, cut: Int64) {
-      faults = walk.faults.map { Fault(first: $0.first, last: $0.last, text: $0.text) }
+    fileprivate init(_ walk: AuditWalk, _ noted: AuditNotes, cut: Int64) {
+      faults = walk.faults.map { Fault(first: $0.first, last: $0.last, text: $0.text) } + noted.faults
       unvouched = walk.unvouched
       (total, link) = (walk.checked.entries, walk.checked.link.array.hex)
       self.cut = cut
-      (compared, uncompared) = (walk.notes - walk.uncompared, walk.uncompared)
+      // A further link for an entry is compared with the first one.
+      (compared, uncompared) = (walk.notes - walk.uncompared + noted.further, walk.uncompared)
     }
   }
 
@@ -89,7 +90,9 @@ package final class AuditReading: SecretHolder {
   /// True when the reader has stopped.
   package private(set) var hasEnded = false
   private var walk: AuditWalk?
-  private let isCheck: Bool
+  /// The notes with which the log is compared; nil if the log is not checked.
+  private let noted: AuditNotes?
+  private var isCheck: Bool { noted != nil }
   /// True when the reader is also told of new entries. Counts are then shown when they are written, and not before.
   package var isFollowing = false
   private var firsts = AuditFirsts()
@@ -117,7 +120,7 @@ package final class AuditReading: SecretHolder {
 
   init(
     _ audit: Audit, _ place: AuditReaders.Place, _ keychain: Keychain, _ filter: AuditFilter, own: AuditEntry.Caller,
-    noted: [Int64: Digest]?, in holders: SecretHolders, mayFind: @escaping (ItemName, Policy?) -> Bool,
+    noted: AuditNotes?, in holders: SecretHolders, mayFind: @escaping (ItemName, Policy?) -> Bool,
     decide: @escaping () throws(Refusal) -> Scope
   ) throws(Refusal) {
     self.audit = audit
@@ -127,14 +130,14 @@ package final class AuditReading: SecretHolder {
     stage = AuditStage(last: filter.last)
     met = AuditGaps(since: filter.since, until: filter.until)
     (self.decide, self.mayFind) = (decide, mayFind)
-    isCheck = noted != nil
+    self.noted = noted
     scope = try decide()
     told = audit.clock.monotonic()
     next = filter.from ?? 1
     seen = keychain.nextAuditEntry
     do throws(VaultError) {
       if let noted {
-        walk = try keychain.auditWalk(noted: noted)
+        walk = try keychain.auditWalk(noted: noted.links)
       } else if let from = filter.from {
         walk = try keychain.auditWalk(from: from)
       } else {
@@ -230,7 +233,7 @@ package final class AuditReading: SecretHolder {
     } catch { throw Refusal(error) }
     progress = walk.progress
     guard isOver else { return found }
-    if result == nil { result = Result(walk, cut: keychain.auditFacts.cut) }
+    if result == nil { result = Result(walk, noted ?? AuditNotes(), cut: keychain.auditFacts.cut) }
     self.walk = nil
     if isCheck { return found }
     if try beginLater(keychain) { return now() >= end ? found : found + (try look(until: end, now: now)) }
@@ -279,7 +282,9 @@ package final class AuditReading: SecretHolder {
   package var gaps: AuditGaps? {
     guard !isCheck, !isFollowing, filter.last == nil, let keychain = audit.keychain() else { return nil }
     var gaps = met
-    gaps.conclude(begin: keychain.auditBegin, areOff: audit.settings.mode == .off, haveLost: audit.lost > 0)
+    let areUnreadable = result?.faults.isEmpty == false
+    gaps.conclude(
+      begin: keychain.auditBegin, areOff: audit.settings.mode == .off, haveLost: audit.lost > 0 || areUnreadable)
     return gaps
   }
 

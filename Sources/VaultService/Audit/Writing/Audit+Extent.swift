@@ -8,19 +8,25 @@ extension Audit {
   /// The number of rows from before an unlock that are checked before the unlock is answered; the others are checked
   /// soon after.
   private static let joinedAtOnce = 256
+  /// The time until entries from before an unlock are looked at again, in nanoseconds, if that was not possible.
+  private static let retryInterval: Int64 = 1_000_000_000
+  /// The fewest bytes that are removed from within the log: each start of the daemon writes a little, and the number of
+  /// gaps is limited.
+  private static let leastGap: Int64 = 64 << 10
   /// The number of steps of a cut that are done at once.
   private static let cutsAtOnce = 2
 
   /// Checks the entries that were written before the unlock, and vouches for them if all are whole.
-  func join(_ keychain: Keychain) {
+  ///
+  /// - Parameter isRetry: true after an attempt that failed, of which the journal was told.
+  func join(_ keychain: Keychain, isRetry: Bool = false) {
     endMinute(keychain)
     do throws(VaultError) {
-      try dropExcess(keychain)
+      var isWithinLimit = try dropExcess(keychain)
+      if !isWithinLimit, write() { isWithinLimit = try dropExcess(keychain) }
+      guard isWithinLimit else { return join(keychain, after: Self.retryInterval, isRetry: isRetry) }
       guard let faults = try keychain.joinAudit(rows: Self.joinedAtOnce, charge) else {
-        _ = timer.after(1_000_000) { [weak self, weak keychain] in
-          if let self, let keychain, self.keychain() === keychain { join(keychain) }
-        }
-        return
+        return join(keychain, after: 1_000_000, isRetry: isRetry)
       }
       takeEarlierUsage(of: keychain)
       for fault in faults { record(.audit, .failed, nil, item: fault) }
@@ -30,20 +36,34 @@ extension Audit {
       }
       cut(keychain)
       write(anchored: true)
-    } catch { if error != .locked { log.error("the audit log could not be checked: \(error.text)") } }
+    } catch {
+      if error != .locked, !isRetry { log.error("the audit log could not be checked: \(error.text)") }
+      if case .storage = error { join(keychain, after: Self.retryInterval, isRetry: true) }
+    }
   }
 
-  /// Removes what somebody else has added to the file while nobody could vouch for the log; see
-  /// ``Writing/mayTake(_:for:_:_:)``.
-  private func dropExcess(_ keychain: Keychain) throws(VaultError) {
-    // An entry, and what the daemon itself writes, may go a little beyond the limit.
-    let gone = try keychain.dropExcessAudit(beyond: settings.size / 64 * 9)
-    guard gone > 0 else { return }
-    writing.start = nil
-    let text = "\(Counted.text(gone, "entry")) \(gone == 1 ? "was" : "were") removed:"
-    let reason = "\(text) more were written before the unlock than vaultd writes then"
-    log.error("the audit log: \(reason)")
-    record(.audit, .failed, nil, item: reason)
+  private func join(_ keychain: Keychain, after nanoseconds: Int64, isRetry: Bool) {
+    _ = timer.after(nanoseconds) { [weak self, weak keychain] in
+      if let self, let keychain, self.keychain() === keychain { join(keychain, isRetry: isRetry) }
+    }
+  }
+
+  /// The most bytes that a daemon writes before an unlock. An entry, and what each start of the daemon itself writes,
+  /// may go beyond the limit of ``Writing/mayTake(_:for:_:_:)``.
+  var mostEarly: Int64 { settings.size / 8 + max(settings.size / 64, 128 << 10) }
+
+  /// Removes entries from before the unlock, the oldest first, if there are more than ``mostEarly``, for which
+  /// other entries would have to go. False if entries wait to be written, which come after them.
+  private func dropExcess(_ keychain: Keychain) throws(VaultError) -> Bool {
+    let now = clock.wall()
+    return try keychain.dropExcessAudit(beyond: mostEarly, atLeast: Self.leastGap, now: now) { gone in
+      let text = "\(Counted.text(gone, "entry")) \(gone == 1 ? "was" : "were") removed:"
+      let reason = "\(text) more were written before an unlock than have room in the log"
+      log.error("the audit log: \(reason)")
+      var entry = AuditEntry(time: now, action: .audit, outcome: .failed, item: reason, detail: settings.text)
+      entry.subject = subjects.daemon.key
+      return entry
+    }
   }
 
   /// Ends the minute of repetitions (``countRepeats()``) before the next record, which begins another chain in any
@@ -112,14 +132,12 @@ extension Audit {
   /// Counts an entry that an earlier process wrote after the last record of the usage.
   ///
   /// - Parameter isEarly: true for an entry from before a first unlock. Somebody else may have made it in the name of
-  ///   any subject, so such entries together fill at most half of a part.
+  ///   any subject, and such entries have room of their own, so no subject pays for them.
   private func charge(_ number: Int64, _ entry: AuditEntry, isEarly: Bool) {
     guard !hasJoined, number < writing.start ?? .max else { return }
     // The size of an entry includes its repetitions.
     if entry.repeats?.of != nil { return }
-    subjects.charge(
-      entry.charge, to: AuditPart(of: entry), of: subject(of: entry), mostHalf: isEarly ? settings.size : nil,
-      now: clock.boot())
+    if !isEarly { subjects.charge(entry.charge, to: AuditPart(of: entry), of: subject(of: entry), now: clock.boot()) }
     if let repeats = entry.repeats { subjects.haveFound(repeats.count, at: entry.time, now: clock.wall()) }
   }
 

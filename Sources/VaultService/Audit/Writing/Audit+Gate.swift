@@ -73,6 +73,9 @@ extension Audit {
     (passage.id, passage.version) = (id, reading.version)
   }
 
+  /// True if the caller's call has begun and has not ended.
+  package func hasBegun(for caller: Caller) -> Bool { caller.passage.terms != nil }
+
   /// True if a lock has made the audit log forget the content of the call under way, because the content names an item.
   func hasForgotten(_ caller: Caller) -> Bool { caller.passage.hasForgotten }
 

@@ -58,7 +58,7 @@ extension Audit {
   /// written.
   func mayTake(_ part: AuditPart, for use: AuditPart.Use) -> Bool {
     guard writing.mayTake(part, for: use, settings, block.size) else { return false }
-    guard problem != nil, let keychain = keychain() else { return true }
+    guard let keychain = keychain(), isStuck(keychain) else { return true }
     // All subjects share the room for waiting records. Whatever finds no room in it is counted.
     let room = Int64(Keychain.mostUnwrittenAudit) / 8 * part.eighths(for: use)
     return Int64(keychain.unwrittenAuditBytes + block.size) < room
@@ -242,11 +242,14 @@ extension Audit {
   /// True when an entry has to be on the disk before its answer.
   package var isRequired: Bool { settings.mode == .required }
 
-  /// True while an entry is required and none can be written: nothing is written to a store that has failed its check,
-  /// and otherwise the last attempt to write decides.
+  /// True while nothing can be written: nothing is written to a store that has failed its check, even before an attempt
+  /// to write has noted that, and otherwise the last attempt decides.
+  private func isStuck(_ keychain: Keychain) -> Bool { problem != nil || keychain.hasFailed }
+
+  /// True while an entry is required and none can be written.
   var isBlocking: Bool {
     guard isRequired, let keychain = keychain() else { return false }
-    return problem != nil || keychain.hasFailed
+    return isStuck(keychain)
   }
 
   /// Writes everything recorded to the disk now, if that is required, as entries or as counts in the tally.

@@ -53,14 +53,9 @@ struct AuditBudget: Equatable {
   }
 
   /// Counts bytes that are in the log already.
-  ///
-  /// - Parameter size: the size of the whole log in bytes, if the bytes are to fill the part to its half at most; nil
-  ///   otherwise.
-  mutating func charge(_ bytes: Int, to part: AuditPart, mostHalf size: Int64? = nil, now: Int64) {
+  mutating func charge(_ bytes: Int, to part: AuditPart, now: Int64) {
     if time == .min { time = now }
-    let index = part.rawValue
-    let most = size.map { max(used[index], Self.whole(part, $0) / 2) } ?? .infinity
-    used[index] = min(used[index] + Double(bytes), most)
+    used[part.rawValue] += Double(bytes)
   }
 
   /// Adds the usage in another budget of the same subject.

@@ -164,11 +164,8 @@ struct AuditSubjects {
   }
 
   /// Counts an entry that an earlier process has written, for ``take(_:passed:now:)``.
-  ///
-  /// - Parameter size: the size of the whole log in bytes, if entries of this kind fill at most half of the part;
-  ///   nil otherwise.
-  mutating func charge(_ bytes: Int, to part: AuditPart, of key: AuditUsage.Key, mostHalf size: Int64?, now: Int64) {
-    earlier[key, default: AuditBudget()].charge(bytes, to: part, mostHalf: size, now: now)
+  mutating func charge(_ bytes: Int, to part: AuditPart, of key: AuditUsage.Key, now: Int64) {
+    earlier[key, default: AuditBudget()].charge(bytes, to: part, now: now)
   }
 
   /// Takes over the usage from before this process, together with everything that was charged since.

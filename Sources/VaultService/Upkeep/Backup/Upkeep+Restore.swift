@@ -87,7 +87,7 @@ extension Upkeep {
     }
     let slots = try Self.slots(of: header, method: method)
     let caller = Backoff.Source(uid: prompter.caller.uid, method: slots[0].kind.name)
-    if let wait = ways.attempts.wait(for: caller) { throw wait }
+    if let wait = ways.attempts.wait(for: caller, afterTrial: true) { throw wait }
     // The directory keeps the failed attempts, even if there is no vault.
     do throws(SystemError) { try StorePath.make(vault.directory) } catch { throw .storageFailed("\(error)") }
     return (header, slots, caller)

@@ -148,7 +148,7 @@ final class CarriedSlots {
     // them.
     guard let key = nextKey.copy(), let secret = secret.copy() else { return conversation.fail(.cancelled) }
     let vaultID = keychain.vaultID
-    let isAtWork = ways.derive(for: conversation) { cancellation -> Result<SlotRecord, CryptoError>? in
+    let isAtWork = ways.derive(.making, for: conversation) { cancellation -> Result<SlotRecord, CryptoError>? in
       if cancellation.isCancelled { return nil }
       return key.withSecret { key in
         secret.withSecret { secret in

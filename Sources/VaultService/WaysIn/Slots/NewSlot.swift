@@ -81,7 +81,7 @@ struct NewSlot {
       // The worker gets a copy: the conversation's key is wiped when it ends, while the worker may still be using it.
       guard let vaultKey = vaultKey.copy() else { return conversation.fail(.cancelled) }
       let making = Making(id: id, kind: kind, label: label, now: ways.vault.clock.wall(), vaultKey, vaultID)
-      let isAtWork = ways.derive(for: conversation) { cancellation -> Result<SlotRecord, CryptoError>? in
+      let isAtWork = ways.derive(.making, for: conversation) { cancellation -> Result<SlotRecord, CryptoError>? in
         if cancellation.isCancelled { return nil }
         var made: Result<SlotRecord, CryptoError>?
         for parameters in cost.choices(measure: { Argon2id.Parameters.calibrated() }) {

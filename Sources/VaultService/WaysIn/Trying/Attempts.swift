@@ -6,9 +6,22 @@ package final class Attempts {
   private let vault: Vault
   private let file: BackoffFile
   private var backoff: Backoff
-  /// The uids for which keys are being derived from a secret, one derivation at a time for each uid. A second attempt
-  /// beside the first would escape the backoff.
-  private var deriving: Set<UInt32> = []
+  /// The derivations of keys from a secret that are under way, one at a time for each uid. A second attempt beside the
+  /// first would escape the backoff.
+  private var deriving: [UInt32: Derivation] = [:]
+  /// The attempts that wait for the derivation under way for their uid, in the order in which they came.
+  private var line: [UInt32: [(place: Place, work: () -> Void)]] = [:]
+
+  /// The purpose of a derivation.
+  enum Derivation {
+    /// A secret is tried on slots.
+    case trial
+    /// A slot is made for a new secret.
+    case making
+  }
+
+  /// The place of an attempt in the line of its uid.
+  final class Place {}
 
   package init(_ vault: Vault) {
     self.vault = vault
@@ -19,11 +32,14 @@ package final class Attempts {
   }
 
   /// The refusal of an attempt that comes too soon; nil if the attempt may be made now.
-  func wait(for caller: Backoff.Source) -> Refusal? {
+  ///
+  /// - Parameter afterTrial: true for an attempt that waits for the one under way, and that is decided on after it.
+  func wait(for caller: Backoff.Source, afterTrial: Bool = false) -> Refusal? {
     // The charge for an attempt that is still being checked is no failure yet, even if its caller has left or a lock
     // has cut it off: a right secret takes it back. So its wait, of up to a minute, is not announced. PAM needs no key
     // derivation here.
-    if caller.method != SlotKind.pam.name, deriving.contains(caller.uid) {
+    if caller.method != SlotKind.pam.name, deriving[caller.uid] != nil {
+      if afterTrial, isTrying(for: caller.uid) { return nil }
       return .backingOff(method: caller.method, wait: 1000)
     }
     let nanoseconds = backoff.wait(for: caller, now: vault.clock.boot())
@@ -56,9 +72,42 @@ package final class Attempts {
     save()
   }
 
+  // MARK: One derivation at a time
+
+  /// True while a secret of the uid is tried. Another attempt waits for the result: it may be the same person's.
+  func isTrying(for uid: UInt32) -> Bool { deriving[uid] == .trial }
+
   /// Notes that keys are being derived for a uid; false if a derivation for the uid is under way already.
-  func beginDeriving(for uid: UInt32) -> Bool { deriving.insert(uid).inserted }
-  func endDeriving(for uid: UInt32) { deriving.remove(uid) }
+  func begin(_ derivation: Derivation, for uid: UInt32) -> Bool {
+    guard deriving[uid] == nil else { return false }
+    deriving[uid] = derivation
+    return true
+  }
+
+  func endDeriving(for uid: UInt32) { deriving[uid] = nil }
+
+  /// Runs the work once no derivation is under way for the uid, after the work that came before.
+  func wait(for uid: UInt32, then work: @escaping () -> Void) -> Place {
+    let place = Place()
+    line[uid, default: []].append((place, work))
+    return place
+  }
+
+  /// Takes an attempt out of the line; false if it has left the line already.
+  func leave(_ place: Place, of uid: UInt32) -> Bool {
+    guard let index = line[uid]?.firstIndex(where: { $0.place === place }) else { return false }
+    line[uid]?.remove(at: index)
+    return true
+  }
+
+  /// Lets those go on who have waited for the end of a derivation, until one of them begins another one.
+  func goOn(for uid: UInt32) {
+    while deriving[uid] == nil, let first = line[uid]?.first {
+      line[uid]?.removeFirst()
+      first.work()
+    }
+    if line[uid]?.isEmpty == true { line[uid] = nil }
+  }
 
   private func save() {
     // Without the file the wait still holds until the daemon ends, so a failed write is worth a warning but no refusal.

@@ -12,7 +12,7 @@ extension Authentication {
 
   private func check(_ secret: consuming SecureBytes, _ kind: SlotKind) {
     // Checked again, because slots may have become stale since the prompt.
-    if let obstacle = ways.obstacle(to: kind, keychain, uid: conversation.caller.uid) {
+    if let obstacle = ways.obstacle(to: kind, keychain, uid: conversation.caller.uid, mayWait: true) {
       return conversation.fail(obstacle)
     }
     let kept = conversation.keepsSecret ? Handover(secret.withBytes { SecureBytes(copying: $0) }) : nil
@@ -34,8 +34,31 @@ extension Authentication {
 }
 
 extension WaysIn {
-  /// Tries a typed secret on `slots`, which are of one kind. It counts as an attempt of `caller`.
+  /// Tries a typed secret on `slots`, which are of one kind, once no other secret of the uid is being tried. It counts
+  /// as an attempt of `caller`.
+  ///
+  /// Two terminals or units may give the right secret at the same time, and none of them has made a mistake. If the
+  /// earlier attempt fails, the later one comes too soon. If it opens the vault, an unlock that waits is done.
   func open(
+    _ slots: [SlotRecord], vaultID: [UInt8], with secret: consuming SecureBytes, by caller: Backoff.Source,
+    for conversation: Conversation, then: @escaping (Result<OpenedSlot, Refusal>) -> Void
+  ) {
+    guard attempts.isTrying(for: caller.uid) else {
+      return openNow(slots, vaultID: vaultID, with: secret, by: caller, for: conversation, then: then)
+    }
+    let kept = Handover(secret)
+    let place = attempts.wait(for: caller.uid) { [self] in
+      guard let secret = kept.take() else { return then(.failure(.cancelled)) }
+      openNow(slots, vaultID: vaultID, with: secret, by: caller, for: conversation, then: then)
+    }
+    conversation.willCallOff { [attempts] in
+      guard attempts.leave(place, of: caller.uid) else { return }
+      _ = kept.take()
+      then(.failure(.cancelled))
+    }
+  }
+
+  private func openNow(
     _ slots: [SlotRecord], vaultID: [UInt8], with secret: consuming SecureBytes, by caller: Backoff.Source,
     for conversation: Conversation, then: @escaping (Result<OpenedSlot, Refusal>) -> Void
   ) {
@@ -50,7 +73,7 @@ extension WaysIn {
     let earlier = attempts.failures(of: caller)
     let seconds = attempts.charge(caller)
     let secret = Handover(secret)
-    derive(for: conversation) { cancellation in
+    derive(.trial, for: conversation) { cancellation in
       SlotTrial.run(slots, unless: cancellation) { slot throws(CryptoError) in
         let key = try secret.withSecret { secret throws(CryptoError) in
           try slot.openVaultKey(secret: secret, vaultID: vaultID)

@@ -42,7 +42,7 @@ final class Authentication {
     guard !conversation.isOver else { return }
     guard let kind = kinds.first else { return conversation.fail(refusal) }
     kinds.removeFirst()
-    if let obstacle = ways.obstacle(to: kind, keychain, uid: conversation.caller.uid) {
+    if let obstacle = ways.obstacle(to: kind, keychain, uid: conversation.caller.uid, mayWait: true) {
       tell(kind, obstacle)
       return goOn(after: obstacle)
     }

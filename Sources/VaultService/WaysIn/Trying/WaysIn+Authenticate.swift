@@ -65,7 +65,9 @@ extension WaysIn {
   }
 
   /// The reason why `uid` cannot use a method now, as far as it can be determined at once; nil for none.
-  func obstacle(to kind: SlotKind, _ keychain: Keychain, uid: UInt32) -> Refusal? {
+  ///
+  /// - Parameter mayWait: true for an attempt, which waits for another one that is under way.
+  func obstacle(to kind: SlotKind, _ keychain: Keychain, uid: UInt32, mayWait: Bool = false) -> Refusal? {
     let slots = keychain.triedSlots(kind)
     guard !slots.isEmpty else {
       let isStale = keychain.slots.contains { $0.kind == kind }
@@ -78,7 +80,7 @@ extension WaysIn {
             ? "`vault slot add password` makes one with the recovery code" : nil)
     }
     let caller = Backoff.Source(uid: uid, method: kind.name)
-    guard kind.facts.secret == .presenceKey else { return attempts.wait(for: caller) }
+    guard kind.facts.secret == .presenceKey else { return attempts.wait(for: caller, afterTrial: mayWait) }
     let obstacles = slots.compactMap { obstacle(toSlot: $0, uid: uid) }
     if obstacles.count == slots.count {
       let reasons = obstacles.map(\.reason).joined(separator: "; ")

@@ -41,6 +41,7 @@ extension WaysIn {
     } catch { return refuse(prompter, error, .proof, name) }
     let conversation = converse(prompter, .proof, name, said)
     conversation.namesItem = name != nil
+    conversation.servedSession = inquiry.flatMap { $0.attendance.session(of: $0.number) }
     showEvidence(for: policy.require, conversation, keychain, purpose) { [unowned self] evidence, slots in
       guard conversation.mayConclude else { return }
       if let (number, attendance) = inquiry {

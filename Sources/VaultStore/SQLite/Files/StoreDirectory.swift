@@ -18,7 +18,10 @@ import Glibc
     if descriptor < 0 {
       switch errno {
       case ENOENT: return nil
-      case ENOTDIR, ELOOP: throw .permissions("\(path): is a symbolic link or not a directory; it must be a directory")
+      case ENOTDIR, ELOOP:
+        throw .permissions(
+          "\(path): is a symbolic link or not a directory; it must be a directory, and to keep the store elsewhere, "
+            + "set XDG_DATA_HOME or give --store to vaultd")
       case let number: throw SystemCall.error("open", path, number)
       }
     }

@@ -60,8 +60,11 @@ final class StoreLock {
     _ = ftruncate(descriptor, max(0, written))
   }
 
-  private func writtenID() -> Int32? {
-    Self.lines(descriptor).first.flatMap { Int32($0) }.flatMap { $0 > 0 ? $0 : nil }
+  private func writtenID() -> Int32? { Self.pid(in: Self.lines(descriptor)) }
+
+  /// The holder's process id in the lines of a lock's file; nil if it is not there.
+  private static func pid(in lines: [Substring]) -> Int32? {
+    lines.first.flatMap { Int32($0) }.flatMap { $0 > 0 ? $0 : nil }
   }
 
   /// Returns the whole lines in a lock's file.
@@ -70,6 +73,32 @@ final class StoreLock {
     let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
     let text = String(decoding: bytes[..<max(0, count)], as: UTF8.self)
     return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+  }
+
+  /// Checks that no other process has the lock of a store, whatever the condition of the store and its files.
+  ///
+  /// - Parameter path: the store's directory.
+  /// - Throws: ``VaultError/inUse(pid:)`` when another process has the lock; ``VaultError/storage(_:)`` or
+  ///   ``VaultError/permissions(_:)`` when that cannot be examined.
+  static func checkFree(in path: String) throws(VaultError) {
+    let file = "\(path)/\(fileName)"
+    let descriptor = unsafe open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return }
+      throw SystemCall.error("open", file, errno)
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw SystemCall.error("stat", file, errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw .permissions("\(file): is not a regular file; it must be one")
+    }
+    // A shared lock disturbs no other program that only looks, and ends with the descriptor.
+    if flock(descriptor, LOCK_SH | LOCK_NB) == 0 { return }
+    try check(errno)
+    let holder = pid(in: lines(descriptor))
+    // This process holds the lock of a vault that it makes.
+    if holder != getpid() { throw .inUse(pid: holder) }
   }
 
   // MARK: A holder that others look for

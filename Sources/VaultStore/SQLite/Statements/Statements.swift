@@ -108,7 +108,7 @@ struct Statements {
   }
 
   struct Audit {
-    let insert, one, after, first, last, drop, cut, cutEnd: Statement
+    let insert, one, after, first, last, drop, cut, cutRows, cutEnd: Statement
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
       insert = try c.prepare("INSERT INTO audit(id, chain, sealed) VALUES(?1, ?2, ?3)")
@@ -118,6 +118,7 @@ struct Statements {
       last = try c.prepare("SELECT max(id) FROM audit WHERE id <= ?1")
       drop = try c.prepare("DELETE FROM audit WHERE id = ?1")
       cut = try c.prepare("DELETE FROM audit WHERE id <= ?1")
+      cutRows = try c.prepare("DELETE FROM audit WHERE id BETWEEN ?1 AND ?2")
       cutEnd = try c.prepare("DELETE FROM audit WHERE id >= ?1")
     }
   }

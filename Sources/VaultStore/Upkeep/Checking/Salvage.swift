@@ -77,6 +77,8 @@ public final class Salvage {
   /// block, which becomes the last record of the second store's log.
   private let count: (inout AuditBlock) -> Void
   private var counts = AuditBlock()
+  /// The most bytes of the log from before an unlock that are copied.
+  private let mostEarly: Int64
   /// The time at which the salvage began, Unix seconds.
   private let now: Int64
   private var direction = Direction.up
@@ -94,14 +96,17 @@ public final class Salvage {
   /// - Parameters:
   ///   - directory: the place for the second store. A store that was left there is removed.
   ///   - now: Unix seconds.
+  ///   - mostEarly: the most bytes of the log that a daemon writes before an unlock. If there are more, somebody else
+  ///     has added them, and all that the log's anchor does not cover is left out.
   ///   - count: fills a block with counts that the log does not have.
   /// - Throws: ``VaultError/locked`` unless all keys are in memory; ``VaultError/corrupt(_:)`` when no slot is left
   ///   that could open the saved items; ``VaultError/storage(_:)``.
   public init(
-    _ source: Keychain, in directory: String, now: Int64, count: @escaping (inout AuditBlock) -> Void = { _ in }
+    _ source: Keychain, in directory: String, now: Int64, mostEarly: Int64 = .max,
+    count: @escaping (inout AuditBlock) -> Void = { _ in }
   ) throws(VaultError) {
     guard source.holdsAllKeys else { throw .locked }
-    (self.source, self.now, self.count) = (source, now, count)
+    (self.source, self.now, self.mostEarly, self.count) = (source, now, mostEarly, count)
     var result = Result()
     try Self.remove(directory)
     do throws(VaultError) {
@@ -194,6 +199,12 @@ public final class Salvage {
         for fault in walk.faults { result.lose(Finding(fault)) }
         losesAudit = !walk.faults.isEmpty
         wholeAudit = (walk.cut, walk.whole)
+        if walk.early > mostEarly, walk.anchorProblem == nil, walk.whole.row >= walk.joined.row {
+          wholeAudit?.end = walk.joined
+          losesAudit = true
+          let part = "the entries after \(walk.joined.entries) of the audit log are left out"
+          result.lose(Finding(.damaged, "\(part): more were written before an unlock than have room"))
+        }
         audit = nil
         count(&counts)
       }

@@ -21,7 +21,7 @@ extension VaultError {
   /// the error itself.
   var ofSecondStore: VaultError {
     switch self {
-    case .noVault: .secondStore("vault.db is missing")
+    case .noVault: .secondStore("vault.db is missing, because the rekey was called off, or the file was removed")
     case .newer(let version): .secondStore("vault.db has format \(version)")
     case .corrupt(let reason), .distrusted(let reason, _): .secondStore(reason)
     case .secondStore, .vaultExists, .inUse, .locked, .noSuchItem, .noSuchVersion, .alreadyExists, .expired,

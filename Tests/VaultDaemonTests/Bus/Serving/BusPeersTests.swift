@@ -132,6 +132,34 @@ import VaultTesting
     #expect(out == ["True", "{'org.freedesktop.DBus.Error.AccessDenied'}"])
   }
 
+  @Test("a call of a process that had ended before its first one is refused and recorded, with what is known of it")
+  func unknown() throws {
+    let stand = try ServingStand()
+    try stand.on { inside in
+      inside.peers.refuses = { [weak example = inside.example] request, peer, _ in
+        let isKnown = peer.caller.uid == geteuid() && peer.caller.pid > 0
+        let program = peer.caller.memory.executable() ?? "none"
+        example?.note("refused: \(request.message.member ?? "") \(isKnown) \(program)")
+      }
+    }
+    let out = try stand.python(
+      """
+      first, second = os.pipe(), os.pipe()
+      def says(pipe): return os.read(pipe[0], 100).decode()
+      if not os.fork():
+        bus = connect()
+        if os.fork(): os._exit(0)
+        says(first)
+        os.write(second[1], str(call(bus, 'Who')).encode())
+        os._exit(0)
+      os.wait()
+      os.write(first[1], b'x')
+      print(says(second))
+      """)
+    #expect(out == ["org.freedesktop.DBus.Error.AccessDenied"])
+    try stand.expect("refused: Who true none")
+  }
+
   @Test("a call whose caller can be decided about at once after all is answered") func decided() throws {
     let stand = try ServingStand()
     try stand.on { inside in

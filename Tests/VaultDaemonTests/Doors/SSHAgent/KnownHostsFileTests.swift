@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Testing
+import VaultSigning
 import VaultTesting
 
 @testable import VaultDaemon
@@ -35,6 +36,24 @@ import VaultTesting
     #expect(file.name(of: blob, candidates: []) == "second-name.test")
     try FileManager.default.removeItem(atPath: folder + "/elsewhere")
     #expect(file.name(of: blob, candidates: []) == fingerprint)
+  }
+
+  @Test("names a host that has a certificate by its authority's line, and else by the fingerprints of both keys")
+  func certificate() throws {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let vectors = Repository.root.appending(path: "Tests/VaultSSHTests/Vectors/host-certificates")
+    let lines = try String(contentsOf: vectors, encoding: .utf8).split(separator: "\n").map { $0.split(separator: " ") }
+    func key(_ name: String) throws -> Substring { try #require(lines.first { $0[0] == name })[2] }
+    func blob(_ name: String) throws -> [UInt8] { Array(try #require(Data(base64Encoded: String(try key(name))))) }
+    let file = KnownHostsFile(home: folder)
+    func name(_ certificate: String) throws -> String { file.name(of: try blob(certificate), candidates: []) }
+    let plain = file.name(of: try blob("host"), candidates: []).dropLast()
+    #expect(plain.hasPrefix("an unknown host (SHA256:"))
+    let authority = PublicKey.fingerprint(ofSSHBlob: try blob("ca"))
+    #expect(try name("named") == plain + ", certified by \(authority))")
+    #expect(try name("user") == plain + ", with a certificate that is not valid)")
+    try Data("@cert-authority *.example ssh-ed25519 \(try key("ca"))\n".utf8).write(to: URL(fileURLWithPath: path))
+    #expect(try name("named") == "gate.example")
   }
 
   @Test("keeps no more than some names, and finds those of many hosts") func many() throws {

@@ -113,12 +113,35 @@ import VaultModel
     try stand.approve(number, session: true, process: 51)
     #expect(try stand.ask("a", RequestStand.caller(pid: 51), for: nil) == .served)
     #expect(try stand.ask("a", RequestStand.caller(pid: 50), for: nil) == Self.denied)
-    // A later process with the pid that was shown is a different process.
-    let later = try stand.number("b", RequestStand.caller(pid: 60, started: 5))
-    _ = try stand.number("b", RequestStand.caller(pid: 60, started: 6))
-    try stand.approve(later, session: true, process: 60)
-    #expect(try stand.ask("b", RequestStand.caller(pid: 60, started: 6), for: nil) == .served)
-    #expect(try stand.ask("b", RequestStand.caller(pid: 60, started: 5), for: nil) == Self.denied)
+  }
+
+  @Test("of a session are not for a later process with the pid that was shown", arguments: [false, true])
+  func laterProcess(isAnotherBetween: Bool) throws {
+    let stand = try RequestStand()
+    let (shown, later) = (RequestStand.caller(pid: 60, started: 5), RequestStand.caller(pid: 60, started: 6))
+    let number = try stand.number("a", shown)
+    if isAnotherBetween { _ = try stand.number("a", RequestStand.caller(pid: 61)) }
+    _ = try stand.number("a", later)
+    // Without its start time, it cannot be told which of the two was shown.
+    for started in [5, nil] as [UInt64?] {
+      #expect(throws: Refusal.busy("another process of that subject has asked meanwhile")) {
+        try stand.approve(number, session: true, process: 60, started: started)
+      }
+      for caller in [shown, later] { #expect(try stand.ask("a", caller, for: nil) == Self.denied) }
+    }
+    try stand.approve(number, session: true, process: 60, started: 6)
+    #expect(try stand.ask("a", later, for: nil) == .served)
+    #expect(try stand.ask("a", shown, for: nil) == Self.denied)
+  }
+
+  @Test("of a session that tell no start time are refused once too many processes have asked to tell them apart")
+  func manyProcesses() throws {
+    let stand = try RequestStand()
+    let number = try stand.number("a", RequestStand.caller(pid: 1))
+    for pid in 2...66 as ClosedRange<Int32> { _ = try stand.number("a", RequestStand.caller(pid: pid)) }
+    #expect(throws: Refusal.self) { try stand.approve(number, session: true, process: 66) }
+    try stand.approve(number, session: true, process: 66, started: 5)
+    #expect(try stand.ask("a", RequestStand.caller(pid: 66), for: nil) == .served)
   }
 
   @Test("of a session for one process leave that of another process of the same subject") func twoSessions() throws {

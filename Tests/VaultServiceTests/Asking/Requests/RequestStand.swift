@@ -62,10 +62,11 @@ struct RequestStand {
 
   func approve(
     _ number: QuestionNumber, uses: Int? = nil, seconds: Int64? = nil, session: Bool = false, always: Bool = false,
-    process: Int32? = nil, by caller: Caller? = nil
+    process: Int32? = nil, started: UInt64? = nil, by caller: Caller? = nil
   ) throws(Refusal) {
     let terms = try ApprovalTerms(uses: uses, seconds: seconds, isOfSession: session, isForGood: always)
-    _ = try access.approve(number, terms, process: process, for: caller ?? rooms.administrator)
+    let shown = process.map { ShownProcess($0, started: started) }
+    _ = try access.approve(number, terms, process: shown, for: caller ?? rooms.administrator)
   }
 
   func deny(_ number: QuestionNumber, always: Bool = false) throws(Refusal) {

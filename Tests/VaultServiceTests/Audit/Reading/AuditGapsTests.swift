@@ -70,6 +70,7 @@ import VaultModel
     for (item, outcome, haveLost) in [
       ("3 entries are lost", .failed, true), ("1 entry is lost", .failed, true),
       ("entries 3 to 5: set aside", .ok, true), ("7 entries were removed", .ok, false),
+      ("7 entries were removed: more were written before an unlock than have room in the log", .failed, true),
       ("entry 3: something else", .failed, false),
     ] as [(String, AuditOutcome, Bool)] {
       var entry = AuditEntry(time: 30, action: .audit, outcome: outcome, item: item)
@@ -80,6 +81,31 @@ import VaultModel
     }
   }
 
+  @Test("a salvage, and a count that has lost its words, may stand for lost entries") func unnamed() {
+    let salvage = AuditEntry(time: 30, action: .salvage, outcome: .failed, item: "all entries are lost")
+    let count = AuditEntry(time: 30, action: .audit, outcome: .failed, repeats: Self.counted)
+    for entry in [salvage, count] {
+      #expect(Self.gaps([entry]).haveLost && Self.gaps([entry], since: 30).haveLost)
+      #expect(Self.gaps([entry], since: 31).isEmpty)
+    }
+    let begun = AuditEntry(
+      time: 30, action: .salvage, outcome: .ok, caller: AuditEntry.Caller(door: "varlink", uid: 0, pid: 7))
+    #expect(Self.gaps([begun]).isEmpty)
+  }
+
+  @Test("a restored backup has nothing from between its own last entry and the restore") func restored() {
+    var entry = AuditEntry(time: 30, action: .restore, outcome: .ok, item: "a backup of 7 bytes")
+    entry.caller = AuditEntry.Caller(door: "varlink", uid: 0, pid: 7)
+    for (since, until, haveLost) in [
+      (nil, nil, true), (30, nil, true), (31, nil, false), (nil, 10, true), (nil, 9, false),
+    ] as [(Int64?, Int64?, Bool)] {
+      let gaps = Self.gaps([Self.other(10), entry], since: since, until: until)
+      #expect(gaps.haveLost == haveLost, "since \(since ?? -1) until \(until ?? -1)")
+    }
+    entry.outcome = .failed
+    #expect(Self.gaps([Self.other(10), entry]).isEmpty)
+  }
+
   @Test("the beginning of the log concerns whoever asks about earlier times") func begin() {
     #expect(Self.gaps([], since: 49, begin: 50).begin == 50 && Self.gaps([], begin: 50).begin == 50)
     #expect(Self.gaps([], since: 50, begin: 50).isEmpty && Self.gaps([]).isEmpty)
@@ -88,7 +114,7 @@ import VaultModel
   // MARK: Readers
 
   /// Returns what a reader is told at the end.
-  private static func told(
+  static func told(
     _ stand: RoomStand, by caller: Caller, _ change: (inout AuditFilter) -> Void = { _ in }
   ) throws -> AuditGaps? {
     var filter = AuditFilter()
@@ -129,6 +155,36 @@ import VaultModel
       #expect(try Self.told(stand, by: reader) { $0.since = begin }?.isEmpty == true)
       #expect(try Self.told(stand, by: reader) { $0.last = 1 } == nil, "the last entries are of no certain time")
     }
+  }
+
+  @Test(
+    "are told to every reader: that it was off for a daemon that was never unlocked, and has served a value",
+    arguments: [false, true], [false, true])
+  func offAndCold(wasOn: Bool, hasServed: Bool) throws {
+    var settings = VaultSettings()
+    if !wasOn { settings.audit.mode = .off }
+    let (stand, readers) = try Self.stand(settings)
+    try stand.set("a", accessible: .always)
+    stand.hands.pass(seconds: 61)
+    settings.audit.mode = .off
+    let cold = try AuditPartTests.killed(stand, settings, system: true)
+    try cold.openWithBootKey()
+    if hasServed { AuditTests.get(cold, "a", readers[1]) }
+    cold.hands.pass(seconds: 2)
+    settings.audit.mode = .on
+    let next = try AuditPartTests.killed(cold, settings, system: true)
+    try next.openWithBootKey()
+    try next.unlock()
+    next.hands.pass(seconds: 61)
+    for reader in readers { #expect(try Self.told(next, by: reader)?.wereOff == hasServed) }
+    // The values themselves are not recorded.
+    #expect(try !AuditTests.told(next).contains("get ok a"))
+    #expect(try next.vault.keychain().verify().isOK)
+  }
+
+  @Test("are told to every reader: that entries cannot be read") func unreadable() throws {
+    let stand = try AuditTests.failed(VaultSettings())
+    #expect(try Self.told(stand, by: stand.administrator)?.haveLost == true)
   }
 
   @Test("are told to every reader: that it was off, or is") func turnedOff() throws {

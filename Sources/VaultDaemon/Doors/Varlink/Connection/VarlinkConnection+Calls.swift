@@ -43,7 +43,7 @@ extension VarlinkConnection {
           break
         }
         // The peer is checked when its call is about to be handled, not while the call waits.
-        if !isKnownAlive, !isPeerAlive { return disown() }
+        if !isKnownAlive, !isPeerAlive { return disown(betweenCalls: true) }
         isKnownAlive = true
         let began = door.vault.clock.monotonic()
         let line = input.inbound.hasDeferred ? share.works : share.answers

@@ -31,30 +31,32 @@ extension VarlinkConnection {
     // If the kernel identifies the process itself, the process can be examined later, in the turn of its uid.
     guard clients.areProcessesTold, !door.turns.mayGo(share.answers, isShort: true) else {
       // Most clients send their request as they connect, so it has arrived by now.
-      if meet(), door.turns.mayGo(share.answers, isShort: true) { _ = takeDirectly() }
+      meet()
+      if door.turns.mayGo(share.answers, isShort: true) { _ = takeDirectly() }
       return
     }
     input.isScheduled = true
     door.turns.wait(share.answers) { [weak self] in
-      guard let self, self.context != nil, !isClosing, meet() else { return }
+      guard let self, self.context != nil, !isClosing else { return }
+      meet()
       lookAround(amongEvents: false)
       goOn(isTurn: true)
     }
   }
 
-  /// Collects the facts about the process that connected; false when that process has ended.
-  private func meet() -> Bool {
+  /// Collects the facts about the process that connected. If that process has ended, the calls on its connection are
+  /// refused as they come.
+  private func meet() {
     let began = door.vault.clock.monotonic()
     defer { door.turns.charge(share.answers, since: began) }
     guard let process = peerProcess else {
-      disown()
-      return false
+      isOrphaned = true
+      return
     }
     peerStarted = process.started
     clients.areProcessesTold = process.started == nil
     caller = Caller(peer, process, groups: socket?.peerGroups() ?? [], clients.known)
     noteStanding()
-    return true
   }
 
   /// Notes whether the client's user has any right, on which the user's share depends.

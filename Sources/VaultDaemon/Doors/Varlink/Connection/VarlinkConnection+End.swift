@@ -9,7 +9,29 @@ internal import VaultWire
 /// its socket, or at once.
 extension VarlinkConnection {
   /// Refuses the calls on a connection whose process has ended, and ends the connection.
-  func disown() { refuseCalls(Fault(.disowned)) }
+  ///
+  /// - Parameter isBetweenCalls: true while calls are being handled, but none at this moment.
+  func disown(betweenCalls isBetweenCalls: Bool = false) {
+    // While a call is handled, its frame is being read, and nothing behind it is.
+    let mayRead = isBetweenCalls || !input.isProcessing
+    refuseCalls(mayRead ? recordArrived(.disowned) : Fault(.disowned))
+  }
+
+  /// Records the refusal of each call that has arrived and has not begun. The entries are written together.
+  ///
+  /// - Returns: the error to send, which is another one if the entries cannot be written.
+  private func recordArrived(_ refusal: Refusal) -> Fault {
+    var refused: [VaultService.Caller] = []
+    // A call that has begun ends with the connection.
+    var hasBegun = input.inbound.hasDeferred && door.vault.audit.hasBegun(for: caller)
+    while let frame = try? input.inbound.next() {
+      let ended = caller.whenEnded()
+      if !hasBegun, door.refuses(frame, with: refusal, for: ended) { refused.append(ended) }
+      hasBegun = false
+      input.inbound.takeBack(frame)
+    }
+    return refused.reduce(Fault(refusal)) { fault, caller in passed(fault, refusal.outcome, for: caller) }
+  }
 
   /// Ends the connection to make room for another, at the limit of `most`. A waiting call is told the reason.
   func giveWay(most: Int) {

@@ -49,7 +49,7 @@ extension VarlinkConnection {
   /// has begun or the frame is not a call.
   private func recordWaiting(_ refusal: Refusal) -> Bool {
     guard let frame = try? input.inbound.next() else { return door.refusesPart(with: refusal, from: self) }
-    let isRecorded = door.refuses(frame, with: refusal, from: self)
+    let isRecorded = door.refuses(frame, with: refusal, for: caller)
     input.inbound.takeBack(frame)
     return isRecorded
   }

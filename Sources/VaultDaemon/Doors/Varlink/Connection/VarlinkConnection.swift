@@ -24,6 +24,9 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler, Sender, Read
   /// The start time, seen at the accept, of the process with the peer's pid; nil if the kernel identifies the process
   /// itself.
   var peerStarted: UInt64?
+  /// True if nothing could be known about the process that connected when it was examined. Another process may have its
+  /// number by now, so it is not examined again.
+  var isOrphaned = false
 
   /// The share of the client's uid.
   let share: UserShare
@@ -163,7 +166,8 @@ extension VarlinkConnection {
 
   /// The process that connected; nil when it has ended, or nothing can be known about it.
   var peerProcess: PeerProcess? {
-    clients.runningProcess(peer.pid, acceptedAs: place) {
+    if isOrphaned { return nil }
+    return clients.runningProcess(peer.pid, acceptedAs: place) {
       if let peerStarted { return PeerProcess(peer.pid, started: peerStarted) }
       return socket.flatMap { PeerProcess(at: $0, peer) }
     }
@@ -218,9 +222,11 @@ extension VarlinkConnection {
   }
 
   /// Returns the error to send; it is replaced if the entry of the call cannot be written.
-  func passed(_ fault: Fault, _ outcome: AuditOutcome) -> Fault {
+  ///
+  /// - Parameter caller: the caller of the call; nil for the caller of the connection.
+  func passed(_ fault: Fault, _ outcome: AuditOutcome, for caller: VaultService.Caller? = nil) -> Fault {
     do throws(Refusal) {
-      try door.vault.audit.pass(outcome, isLast: true, for: caller)
+      try door.vault.audit.pass(outcome, isLast: true, for: caller ?? self.caller)
       return fault
     } catch { return Fault(error) }
   }

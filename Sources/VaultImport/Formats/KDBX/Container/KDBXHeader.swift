@@ -80,12 +80,15 @@ struct KDBXHeader {
     }
   }
 
-  var derivation: KDBXDerivation {
-    get throws(ImportFailure) {
-      if major == 4 { return try KDBXDerivation(KDBXVariants(value(.derivation, "key derivation"))) }
-      let seed = try value(.transformSeed, "seed of AES-KDF")
-      return try KDBXDerivation(rounds: value(.rounds, "rounds of AES-KDF").littleEndian, seed: Array(seed))
+  /// The derivation of the key.
+  ///
+  /// - Parameter mostMemory: The most bytes of memory for it.
+  func derivation(mostMemory: UInt64) throws(ImportFailure) -> KDBXDerivation {
+    if major == 4 {
+      return try KDBXDerivation(KDBXVariants(value(.derivation, "key derivation")), mostMemory: mostMemory)
     }
+    let seed = try value(.transformSeed, "seed of AES-KDF")
+    return try KDBXDerivation(rounds: value(.rounds, "rounds of AES-KDF").littleEndian, seed: Array(seed))
   }
 
   /// The cipher of the content.

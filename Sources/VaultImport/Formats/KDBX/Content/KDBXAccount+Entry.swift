@@ -13,13 +13,13 @@ extension KDBXAccount {
     }
     let oneTime = KDBXOneTime(texts, label: Self.string(texts, "Title"))
     var entry = Entry(
-      Self.kind(texts, oneTime), id: source.id, folder: try folder(source.group),
+      Self.kind(source.current, texts, oneTime), id: source.id, folder: try folder(source.group),
       title: Self.string(texts, "Title").cut(ImportedEntry.most.text))
     entry.isTrashed = isTrash(source.group)
     addTexts(texts, oneTime, to: &entry)
-    for (key, reference) in missing { entry.keep("reference", .setting, Array("\(key): ".utf8) + reference) }
+    for (key, reference) in missing { entry.put("reference", .setting, Array("\(key): ".utf8) + reference) }
     for attachment in source.current.attachments { add(attachment, to: &entry) }
-    for tag in source.current.tags { entry.keep("Tags", .tag, Array(tag.utf8)) }
+    for tag in source.current.tags { entry.put("Tags", .tag, Array(tag.utf8)) }
     addFacts(source.current, to: &entry)
     try addHistory(source, to: &entry)
     return entry
@@ -29,12 +29,18 @@ extension KDBXAccount {
     String(decoding: texts.first { $0.key == key }?.value ?? [], as: UTF8.self)
   }
 
-  /// The kind of an entry: a note if there is a text, and nothing with which to log in.
-  private static func kind(_ texts: [KDBXText], _ oneTime: KDBXOneTime) -> ImportedEntry.Kind {
+  /// The kind of an entry: the one that an export of the vault has marked, or else by its texts.
+  private static func kind(
+    _ version: KDBXVersion, _ texts: [KDBXText], _ oneTime: KDBXOneTime
+  ) -> ImportedEntry.Kind {
+    if let kind = version.markedKind { return kind }
     func has(_ key: String) -> Bool { texts.contains { $0.key == key && !$0.value.isEmpty } }
     let isLogin = has("Password") || has("UserName") || has("URL") || !oneTime.found.isEmpty
-    return has("Notes") && !isLogin ? .note : .login
+    return kind(hasNotes: has("Notes"), isLogin: isLogin)
   }
+
+  /// The kind of an entry without a mark: a note if there is a text, and nothing with which to log in.
+  static func kind(hasNotes: Bool, isLogin: Bool) -> ImportedEntry.Kind { hasNotes && !isLogin ? .note : .login }
 
   private func addTexts(_ texts: [KDBXText], _ oneTime: KDBXOneTime, to entry: inout Entry) {
     var seen: Set<String> = []
@@ -45,20 +51,20 @@ extension KDBXAccount {
         // The entry has the field already. The title is cut if it is very long, but the field is not.
         if text.value.count > ImportedEntry.most.text {
           entry.fields.removeAll { $0.role == .title }
-          entry.keep("title", .title, text.value)
+          entry.put("title", .title, text.value)
         }
-      case "UserName" where isFirst: entry.keep(text.key, .username, text.value)
-      case "Password" where isFirst: entry.keep(text.key, .password, text.value)
-      case "URL" where isFirst: entry.keep(text.key, .url, text.value)
-      case "Notes" where isFirst: entry.keep(text.key, .note, text.value)
+      case "UserName" where isFirst: entry.put(text.key, .username, text.value)
+      case "Password" where isFirst: entry.put(text.key, .password, text.value)
+      case "URL" where isFirst: entry.put(text.key, .url, text.value)
+      case "Notes" where isFirst: entry.put(text.key, .note, text.value)
       default:
         if isFirst, oneTime.joined.contains(text.key) { continue }
         if isFirst, let uri = oneTime.found[text.key] {
-          entry.keep(text.key, .oneTime, Array(uri.utf8))
+          entry.put(text.key, .oneTime, Array(uri.utf8))
         } else {
           // KeePassXC protects only some of the fields of a passkey, which are of use only together.
           let isSecret = text.isProtected || text.key.hasPrefix("KPEX_PASSKEY_")
-          entry.keep(text.key, isSecret ? .secret : .text, text.value)
+          entry.put(text.key, isSecret ? .secret : .text, text.value)
         }
       }
     }
@@ -69,7 +75,7 @@ extension KDBXAccount {
     switch attachment.content ?? attachment.reference.flatMap({ document.binaries[$0] }) {
     // A file may be empty, unlike other fields.
     case .bytes(let bytes): entry.fields.append(Field(name, .attachment, bytes))
-    case .tooLarge(let count): entry.refuseLarge(name, .attachment, count)
+    case .tooLarge(let count): entry.refuseTooLarge(name, .attachment, size: count)
     case nil: entry.refuse(name, .attachment, size: 0, "the database does not contain this file")
     }
   }
@@ -78,7 +84,9 @@ extension KDBXAccount {
     if let time = version.created { entry.add("CreationTime", .created, String(time)) }
     if let time = version.modified { entry.add("LastModificationTime", .modified, String(time)) }
     if let time = version.expires { entry.add("ExpiryTime", .expires, String(time)) }
-    for setting in version.settings { entry.keep(setting.name, .setting, setting.value) }
+    for setting in version.settings where version.markedKind == nil || setting.name != KDBXMark.setting {
+      entry.put(setting.name, .setting, setting.value)
+    }
   }
 
   private mutating func addHistory(_ source: KDBXEntry, to entry: inout Entry) throws(ImportFailure) {
@@ -86,7 +94,7 @@ extension KDBXAccount {
     let history = KDBXHistory(source)
     for old in history.texts {
       let text = try references.resolve(old.value).text
-      entry.keep(old.key, old.key == "Password" ? .oldPassword : .oldField, text, time: old.time)
+      entry.put(old.key, old.key == "Password" ? .oldPassword : .oldField, text, time: old.time)
     }
     for (attachment, _) in history.attachments {
       let size = (attachment.content ?? attachment.reference.flatMap { document.binaries[$0] })?.count ?? 0
@@ -94,5 +102,13 @@ extension KDBXAccount {
         attachment.name.cut(ImportedField.longestName), .oldField, size: size,
         "it is a file that only an earlier version of the entry has")
     }
+  }
+}
+
+extension KDBXVersion {
+  /// The kind of the entry by its mark, which exports of the vault have; nil if there is none.
+  fileprivate var markedKind: ImportedEntry.Kind? {
+    let mark = settings.first { $0.name == KDBXMark.setting }
+    return mark.flatMap { ImportedEntry.Kind(rawValue: String(decoding: $0.value, as: UTF8.self)) }
   }
 }

@@ -38,7 +38,7 @@ struct KDBXAccount {
     var about = Entry(.note, id: "database", title: title.cut(ImportedEntry.most.text))
     let count = about.fields.count
     about.addUnlessEmpty("DatabaseDescription", .note, document.about.description)
-    for setting in document.about.settings { about.keep(setting.name, .setting, setting.value) }
+    for setting in document.about.settings { about.put(setting.name, .setting, setting.value) }
     for (number, group) in document.groups.enumerated() {
       let folder = try folder(number)
       // The programs make the groups for everything and for deleted entries, with icons of their own.
@@ -46,12 +46,12 @@ struct KDBXAccount {
       if !group.notes.isEmpty {
         var entry = Entry(.note, id: group.id, folder: folder, title: group.name.cut(ImportedEntry.most.text))
         entry.isTrashed = isTrash(number)
-        entry.keep("Notes", .note, group.notes)
-        for setting in group.settings { entry.keep(setting.name, .setting, setting.value) }
+        entry.put("Notes", .note, group.notes)
+        for setting in group.settings { entry.put(setting.name, .setting, setting.value) }
         try send(entry, to: &sink)
       } else if !isMade {
         for setting in group.settings {
-          about.keep("\(folder.joined(separator: "/")): \(setting.name)", .setting, setting.value)
+          about.put("\(folder.joined(separator: "/")): \(setting.name)", .setting, setting.value)
         }
       }
     }

@@ -19,7 +19,8 @@ struct KDBXOneTime {
       values[text.key] = values[text.key] ?? String(decoding: text.value, as: UTF8.self)
     }
     (self.texts, self.label) = (values, label)
-    for (key, text) in values where Self.isURI(text) { found[key] = text }
+    // A URI that vault would refuse is a secret all the same.
+    for (key, text) in values where Self.isURI(text) { found[key] = OneTimeText.uri(text, account: label) ?? text }
     readKeeOTP()
     readTray()
     readBuiltIn(.time)
@@ -32,7 +33,7 @@ struct KDBXOneTime {
   private mutating func readKeeOTP() {
     guard let text = texts["otp"], found["otp"] == nil else { return }
     guard text.contains("=") && text.lowercased().contains("key=") else {
-      if let secret = Self.base32(text) { found["otp"] = Parameters().uri(secret, label) }
+      found["otp"] = OneTimeText.uri(text, account: label)
       return
     }
     var values: [String: String] = [:]
@@ -41,7 +42,7 @@ struct KDBXOneTime {
       guard let name = pair.first?.lowercased(), pair.count == 2, values[name] == nil else { return }
       values[name] = Array(pair[1].utf8).withSpan { PercentEscape.text($0, 0..<$0.byteCount) }
     }
-    var parameters = Parameters()
+    var parameters = OneTimeParameters()
     guard let secret = values["key"].flatMap(Self.base32), values["encoding"]?.lowercased() ?? "base32" == "base32",
       parameters.set(period: values["step"]), parameters.set(digits: values["size"]),
       parameters.set(algorithm: values["otphashmode"])
@@ -52,7 +53,7 @@ struct KDBXOneTime {
     case "steam": parameters.isSteam = true
     default: return
     }
-    found["otp"] = parameters.uri(secret, label)
+    found["otp"] = parameters.uri(secret, account: label)
   }
 
   /// The two fields of KeeTrayTOTP, which older versions of KeePassXC wrote too: the secret, and settings such as
@@ -60,7 +61,7 @@ struct KDBXOneTime {
   private mutating func readTray() {
     let (key, settings) = ("TOTP Seed", "TOTP Settings")
     guard let secret = texts[key].flatMap(Self.base32) else { return }
-    var parameters = Parameters()
+    var parameters = OneTimeParameters()
     if let text = texts[settings] {
       let parts = text.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
       guard (2...3).contains(parts.count), parameters.set(period: parts[0]) else { return }
@@ -68,7 +69,7 @@ struct KDBXOneTime {
       guard parameters.isSteam || parameters.set(digits: parts[1]) else { return }
       if parts.count == 2 { joined.insert(settings) }
     }
-    found[key] = parameters.uri(secret, label)
+    found[key] = parameters.uri(secret, account: label)
   }
 
   private enum BuiltIn: String {
@@ -83,14 +84,14 @@ struct KDBXOneTime {
     let ends = ["Secret", "Secret-Base32", "Secret-Hex", "Secret-Base64"].filter { texts[name($0)] != nil }
     // KeePass does not say which one of two counts.
     guard let end = ends.first, ends.count == 1, let secret = Self.secret(texts[name(end)] ?? "", end) else { return }
-    var parameters = Parameters()
+    var parameters = OneTimeParameters()
     let (length, algorithm) = (texts[name("Length")], texts[name("Algorithm")])
     guard parameters.set(digits: length), parameters.set(algorithm: algorithm) else { return }
     switch kind {
     case .time: guard parameters.set(period: texts[name("Period")]) else { return }
     case .counter: guard parameters.set(counter: texts[name("Counter")] ?? "0") else { return }
     }
-    found[name(end)] = parameters.uri(secret, label)
+    found[name(end)] = parameters.uri(secret, account: label)
     for other in ["Length", "Algorithm", kind == .time ? "Period" : "Counter"] where texts[name(other)] != nil {
       joined.insert(name(other))
     }
@@ -106,32 +107,8 @@ struct KDBXOneTime {
     case "Secret-Base64": bytes = [UInt8](base64: digits)
     default: return base32(text)
     }
-    return bytes.map(base32)
+    return bytes.map(OneTimeText.base32)
   }
 
-  /// A secret in the standard form of base32; nil if it is none.
-  private static func base32(_ text: String) -> String? {
-    var secret: [UInt8] = []
-    Array(text.utf8).withSpan { bytes in
-      guard Base32.count(bytes, 0..<bytes.byteCount) ?? 0 > 0 else { return }
-      Base32.write(bytes, 0..<bytes.byteCount) { secret.append($0) }
-    }
-    return secret.isEmpty ? nil : String(decoding: secret, as: UTF8.self)
-  }
-
-  /// Bytes as base32, without padding; empty for no bytes.
-  private static func base32(_ bytes: [UInt8]) -> String {
-    let symbols = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
-    var (text, held, bits): ([UInt8], UInt32, UInt32) = ([], 0, 0)
-    for byte in bytes {
-      held = (held << 8 | UInt32(byte)) & 0xFFFF
-      bits += 8
-      while bits >= 5 {
-        bits -= 5
-        text.append(symbols[Int(held >> bits & 31)])
-      }
-    }
-    if bits > 0 { text.append(symbols[Int(held << (5 - bits) & 31)]) }
-    return String(decoding: text, as: UTF8.self)
-  }
+  private static func base32(_ text: String) -> String? { OneTimeText.secret(text.utf8) }
 }

@@ -3,7 +3,7 @@ internal import VaultBytes
 /// The times of KDBX files.
 enum KDBXTime {
   /// The number of seconds between the year 1 and the year 1970.
-  private static let epoch: Int64 = 62_135_596_800
+  static let epoch: Int64 = 62_135_596_800
 
   /// Reads a time: in KDBX 4 base64 of the seconds since the year 1 (KeePass: KdbxFile.Write.cs), before that a text
   /// like `2020-02-29T12:00:00Z` (RFC 3339). Nil for anything else.

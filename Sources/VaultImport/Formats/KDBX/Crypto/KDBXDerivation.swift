@@ -4,8 +4,6 @@ internal import VaultWire
 
 /// The function that makes a key of a KDBX file from the passwords, which takes time and memory on purpose.
 struct KDBXDerivation {
-  /// The most memory in bytes.
-  static let mostMemory: UInt64 = 1 << 30
   /// The most memory of all passes together, which bounds the time: about a minute.
   static let mostWork: UInt64 = 64 << 30
   /// The most rounds of AES, which take about a minute.
@@ -35,19 +33,21 @@ struct KDBXDerivation {
   }
 
   /// The derivation of KDBX 4, whose facts are a dictionary (KeePass: AesKdf.cs, Argon2Kdf.cs).
-  init(_ parameters: KDBXVariants) throws(ImportFailure) {
+  ///
+  /// - Parameter mostMemory: The most bytes of memory for Argon2.
+  init(_ parameters: KDBXVariants, mostMemory: UInt64) throws(ImportFailure) {
     let salt = try parameters.bytes("S")
     switch try parameters.bytes("$UUID").hex {
     case "c9d9f39a628a4460bf740d08c18a4fea", "7c02bb8279a74ac0927d114a00648238":
       try self.init(rounds: parameters.number("R"), seed: salt)
-    case "ef636ddf8c29444b91f7a9a403e30a0c": try self.init(argon2: GCRY_KDF_ARGON2D, parameters, salt)
-    case "9e298b1956db4773b23dfc3ec6f0a1e6": try self.init(argon2: GCRY_KDF_ARGON2ID, parameters, salt)
+    case "ef636ddf8c29444b91f7a9a403e30a0c": try self.init(argon2: GCRY_KDF_ARGON2D, parameters, salt, mostMemory)
+    case "9e298b1956db4773b23dfc3ec6f0a1e6": try self.init(argon2: GCRY_KDF_ARGON2ID, parameters, salt, mostMemory)
     case let id: throw ImportFailure(.unsupported, "the database makes its key by an unknown function (\(id))")
     }
   }
 
   private init(
-    argon2 variant: gcry_kdf_subalgo_argon2, _ parameters: KDBXVariants, _ salt: [UInt8]
+    argon2 variant: gcry_kdf_subalgo_argon2, _ parameters: KDBXVariants, _ salt: [UInt8], _ mostMemory: UInt64
   ) throws(ImportFailure) {
     let memory = try parameters.number("M")
     let (passes, lanes) = (try parameters.number("I"), try parameters.number("P"))
@@ -55,12 +55,7 @@ struct KDBXDerivation {
     guard version == 0x13 else {
       throw ImportFailure(.unsupported, "the database uses version \(version) of Argon2, and only 19 can be read")
     }
-    guard memory <= Self.mostMemory else {
-      throw ImportFailure(
-        .tooLarge,
-        "the database asks for \(KDBXWords.size(memory)) of memory to make its key, and the limit is "
-          + KDBXWords.size(Self.mostMemory))
-    }
+    guard memory <= mostMemory else { throw Self.tooMuch(memory, mostMemory) }
     let (work, isBeyond) = memory.multipliedReportingOverflow(by: passes)
     guard !isBeyond, work <= Self.mostWork, lanes <= Self.mostLanes else {
       throw ImportFailure(
@@ -74,6 +69,17 @@ struct KDBXDerivation {
     function = .argon2(variant: variant, memory: memory >> 10, passes: passes, lanes: lanes)
     self.salt = salt
     (secret, associated) = (parameters.optionalBytes("K") ?? [], parameters.optionalBytes("A") ?? [])
+  }
+
+  /// The failure for a database that asks for more memory than is allowed, with the option that allows as much.
+  private static func tooMuch(_ memory: UInt64, _ most: UInt64) -> ImportFailure {
+    let asked = "the database asks for \(KDBXWords.size(memory)) of memory to make its key"
+    guard memory <= ImportCall.kdfMemory.upperBound else {
+      let highest = KDBXWords.size(ImportCall.kdfMemory.upperBound)
+      return ImportFailure(.tooLarge, "\(asked), and the highest limit is \(highest)")
+    }
+    let option = "--kdf-memory \((memory + (1 << 20 - 1)) >> 20)m"
+    return ImportFailure(.tooLarge, "\(asked), and the limit is \(KDBXWords.size(most)); \(option) raises it")
   }
 
   /// The function and its costs in words.

@@ -53,7 +53,8 @@ extension Wire.Agent {
 extension Wire.Asker {
   fileprivate init(_ asker: Asker, _ names: AccountNames, _ words: String = "", task: String? = nil) {
     self.init(
-      uid: Int(asker.uid), user: names.user(asker.uid), pid: Int(asker.pid), unit: asker.unit,
+      uid: Int(asker.uid), user: names.user(asker.uid), pid: Int(asker.pid),
+      started: asker.started.flatMap(Int.init(exactly:)), unit: asker.unit,
       executable: asker.executable, terminal: asker.terminal, chain: asker.chain,
       reason: words.isEmpty ? nil : words, task: task)
   }

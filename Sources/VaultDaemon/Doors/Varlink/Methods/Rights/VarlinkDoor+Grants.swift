@@ -161,7 +161,11 @@ extension VarlinkDoor {
 
   /// Reads the subject in a call. The names of users and groups are looked up only for a caller who has a right to
   /// anything, because the name service may take long, and all clients wait meanwhile.
-  func subject(_ text: String, for caller: VaultService.Caller) throws(Refusal) -> Subject {
+  ///
+  /// - Parameter onlySelects: true for a subject that gives nobody a right.
+  func subject(
+    _ text: String, for caller: VaultService.Caller, onlySelects: Bool = false
+  ) throws(Refusal) -> Subject {
     let mayLookUp = access.hasAny(caller)
     var isRefused = false
     func look(_ name: String, _ find: (String) -> UInt32?) -> UInt32? {
@@ -169,7 +173,9 @@ extension VarlinkDoor {
       return mayLookUp ? find(name) : nil
     }
     do throws(ValueError) {
-      return try Subject(parsing: text, user: { look($0, Accounts.user) }, group: { look($0, Accounts.group) })
+      return try Subject(
+        parsing: text, user: { look($0, Accounts.user) }, group: { look($0, Accounts.group) },
+        onlySelects: onlySelects)
     } catch {
       if isRefused { throw .denied("names of users and groups are looked up only for callers with a grant") }
       throw access.refusal(ofSubject: text, error)

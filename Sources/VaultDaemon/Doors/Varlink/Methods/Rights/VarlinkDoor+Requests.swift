@@ -30,7 +30,7 @@ extension VarlinkDoor {
       do throws(Refusal) { try vault.checkStore() } catch { if prompts.isEmpty { throw error } }
       let told = try access.toldRequests(for: connection.caller)
       while !prompts.isEmpty {
-        let some = prompts.prefix(Self.requestsAtATime).map { Wire.KeyringPrompt($0) }
+        let some = prompts.prefix(Self.requestsAtATime).map { Wire.KeyringPrompt($0, names) }
         connection.reply(Wire.RequestsReply(requests: [], prompts: some), continues: true)
         prompts = prompts.dropFirst(Self.requestsAtATime)
       }
@@ -67,7 +67,7 @@ extension VarlinkDoor {
         isForGood: call.always ?? false)
       let process = try call.pid.map { (pid) throws(Refusal) in
         guard let number = Int32(exactly: pid) else { throw .invalid("pid") }
-        return number
+        return ShownProcess(number, started: try call.started.map(Self.startTime))
       }
       let request = try access.approve(
         QuestionNumber(call.number), terms, process: process, for: connection.caller)
@@ -76,6 +76,11 @@ extension VarlinkDoor {
           subject: Self.named(request.target.subject, names), right: request.right.name,
           name: request.target.name.text))
     }
+  }
+
+  private static func startTime(_ ticks: Int) throws(Refusal) -> UInt64 {
+    guard let started = UInt64(exactly: ticks) else { throw .invalid("started") }
+    return started
   }
 
   func deny(_ call: Wire.DenyParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
@@ -90,9 +95,9 @@ extension VarlinkDoor {
   func refuse(_ call: Wire.RefuseParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
     answer(connection) { () throws(Refusal) in
-      let told = vault.prompts.begun.first { $0.number.value == call.number }.map { Wire.KeyringPrompt($0) }
+      let told = vault.prompts.begun.first { $0.number.value == call.number }.map { Wire.KeyringPrompt($0, names) }
       let refused = try vault.prompts.refuse(QuestionNumber(call.number), for: connection.caller, access)
-      connection.reply(Wire.RefuseReply(prompt: told ?? Wire.KeyringPrompt(refused)))
+      connection.reply(Wire.RefuseReply(prompt: told ?? Wire.KeyringPrompt(refused, names)))
     }
   }
 
@@ -108,11 +113,11 @@ extension VarlinkDoor {
 }
 
 extension Wire.KeyringPrompt {
-  fileprivate init(_ prompt: KeyringPrompt) {
+  fileprivate init(_ prompt: KeyringPrompt, _ names: AccountNames) {
     let asker = prompt.asker
     self.init(
       number: prompt.number.value, task: prompt.kind.rawValue, waitsFor: prompt.awaited, since: prompt.since,
-      uid: Int(asker.uid), user: UserName.of(asker.uid), pid: Int(asker.pid), unit: asker.unit,
+      uid: Int(asker.uid), user: names.user(asker.uid), pid: Int(asker.pid), unit: asker.unit,
       executable: asker.executable, app: prompt.app)
   }
 }
@@ -141,6 +146,7 @@ extension Wire.Request {
 
   private mutating func tell(_ asker: Asker, _ names: AccountNames) {
     (uid, user, pid) = (Int(asker.uid), names.user(asker.uid), Int(asker.pid))
+    started = asker.started.flatMap(Int.init(exactly:))
     (unit, executable) = (asker.unit, asker.executable)
   }
 }

@@ -97,13 +97,13 @@ extension VarlinkDoor {
       uncompared: hasNotes ? result.uncompared : nil)
   }
 
-  private static func noted(_ marks: [Wire.AuditMark]) throws(Refusal) -> [Int64: Digest] {
-    var noted: [Int64: Digest] = [:]
+  private static func noted(_ marks: [Wire.AuditMark]) throws(Refusal) -> AuditNotes {
+    var noted = AuditNotes()
     for mark in marks {
       guard let bytes = [UInt8](hex: mark.link), let digest = unsafe Digest(bytes.span.bytes), mark.entry >= 0 else {
         throw .invalid("noted")
       }
-      noted[Int64(mark.entry)] = digest
+      noted.add(digest, for: Int64(mark.entry))
     }
     return noted
   }
@@ -130,7 +130,7 @@ extension VarlinkDoor {
         throw .invalidName(text, reason: error.reason)
       }
     }
-    if let text = call.subject { filter.subject = try subject(text, for: caller) }
+    if let text = call.subject { filter.subject = try subject(text, for: caller, onlySelects: true) }
     if let name = call.action {
       guard let action = AuditAction(name: name) else { throw .invalid("action") }
       filter.action = action

@@ -8,7 +8,6 @@ internal import VaultWire
 // Status and Reload.
 extension VarlinkDoor {
   func status(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
-    vault.openStore(because: .repaired)
     var isWanted = true
     connection.hold(withName: false) { isWanted = false }
     guard access.isAdministrator(connection.caller) else {

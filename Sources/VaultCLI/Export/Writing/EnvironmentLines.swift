@@ -1,0 +1,76 @@
+internal import VaultBytes
+internal import VaultModel
+internal import VaultWire
+
+/// Items as lines `NAME='value'` that a POSIX shell and systemd read back exactly (sh(1); systemd.exec(5),
+/// EnvironmentFile=).
+enum EnvironmentLines {
+  /// The name of an item's variable: its whole name in capital letters, with `_` for each byte that no variable has,
+  /// such as `OWM_APPID` for `owm/appid`.
+  static func variable(of name: ItemName) -> String {
+    let bytes = name.text.utf8.map { byte in
+      guard VariableName.isPart(byte) else { return UInt8(ascii: "_") }
+      return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte & ~0x20 : byte
+    }
+    let text = String(decoding: bytes, as: UTF8.self)
+    return VariableName.isValid(bytes) ? text : "_" + text
+  }
+
+  /// Throws if two items would have the same variable.
+  static func check(_ names: [ItemName]) throws(Failure) {
+    var items: [String: ItemName] = [:]
+    for name in names {
+      let variable = variable(of: name)
+      guard let other = items[variable] else {
+        items[variable] = name
+        continue
+      }
+      throw Failure(
+        .invalid, "\(Printable.quoted(other.text)) and \(Printable.quoted(name.text)) would both be \(variable)",
+        "leave one of them out by a predicate, or rename it")
+    }
+  }
+
+  /// True if a variable can hold the value: text without a NUL.
+  static func canHold(_ item: ExportedItem) -> Bool {
+    item.isText && item.value.withBytes { !Span<UInt8>(_bytes: $0).contains(0) }
+  }
+
+  static func text(_ items: [ExportedItem]) -> SecretBuffer {
+    var text = SecretBuffer(capacity: 64 << 10)
+    for item in items {
+      text.append(utf8: variable(of: item.name) + "=")
+      item.value.withBytes { append($0, to: &text) }
+      text.append(UInt8(ascii: "\n"))
+    }
+    return text
+  }
+
+  /// Appends a value between single quotes, in which nothing has a meaning of its own. One that contains a single quote
+  /// stands between double quotes, with a backslash before each byte that means something there: systemd does not read
+  /// `'\''`.
+  private static func append(_ value: RawSpan, to text: inout SecretBuffer) {
+    let bytes = Span<UInt8>(_bytes: value)
+    let quote = bytes.contains(UInt8(ascii: "'")) ? UInt8(ascii: "\"") : UInt8(ascii: "'")
+    text.reserve(bytes.count + 2)
+    text.append(quote)
+    for index in bytes.indices {
+      if quote == UInt8(ascii: "\""), isSpecial(bytes[index]) { text.append(UInt8(ascii: "\\")) }
+      text.append(bytes[index])
+    }
+    text.append(quote)
+  }
+
+  private static func isSpecial(_ byte: UInt8) -> Bool {
+    [UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "$"), UInt8(ascii: "`")].contains(byte)
+  }
+
+  /// The losses of an item in this form, which holds its value alone.
+  static func losses(of item: ExportedItem) -> [ExportLoss] {
+    var losses: [ExportLoss] = item.kind == .password ? [] : [.kind(item.facts.kind)]
+    losses += item.ownAttributes.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { .attribute($0) }
+    if item.facts.expires != nil { losses.append(.expiry) }
+    if !item.versions.isEmpty { losses.append(.versions(item.versions.count)) }
+    return losses + ExportLoss.policy(of: item.facts)
+  }
+}

@@ -1,0 +1,62 @@
+internal import VaultModel
+internal import VaultWire
+
+/// The part of a source that an import has not taken, so that only the source has it.
+struct ImportRest {
+  /// The entries that were left out.
+  var entries = 0
+  /// The refused fields of other entries.
+  var fields = 0
+  /// The files that were not read.
+  var files = 0
+
+  /// The numbers in words; nil if the import has taken everything.
+  var text: String? {
+    let parts = [(entries, "entry"), (fields, "field"), (files, "file")].filter { $0.0 > 0 }
+    return parts.isEmpty ? nil : parts.map { Counted.text($0.0, $0.1) }.joined(separator: ", ")
+  }
+}
+
+extension ImportAccount {
+  /// The part of the source that the vault does not get, the files apart.
+  var rest: ImportRest {
+    var rest = ImportRest()
+    for part in parts {
+      if part.lines.contains(where: \.isOfEntryLeftOut) {
+        rest.entries += 1
+      } else {
+        rest.fields += part.lines.count(where: \.isMissed)
+      }
+    }
+    return rest
+  }
+
+  /// The number of values that a person has stored in the source and that were refused, older versions apart.
+  var lostValues: Int { parts.reduce(0) { $0 + $1.lines.count(where: \.isLostValue) } }
+}
+
+extension ImportAccount.Line {
+  fileprivate var isOfEntryLeftOut: Bool {
+    switch outcome {
+    case .clash, .leftOut: true
+    case .name, .value, .attribute, .beside, .version, .expiry, .known, .refused: false
+    }
+  }
+
+  /// True for a refused field with a content of the user's own.
+  fileprivate var isMissed: Bool {
+    guard case .refused = outcome else { return false }
+    return field.size > 0 && field.role != .setting
+  }
+
+  /// True for a refused field whose value an item would have been made for. An earlier value is missed as well, but the
+  /// vault keeps only some of them in any case; and a file may be refused because it is of another format.
+  fileprivate var isLostValue: Bool {
+    guard isMissed else { return false }
+    return switch field.role {
+    case .password, .oneTime, .note, .text, .secret, .username, .url: true
+    case .attachment, .document: field.size > ImportedField.longestValue
+    case .oldPassword, .oldField, .setting, .title, .folder, .identifier, .tag, .created, .modified, .expires: false
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Testing
+import VaultBytes
+import VaultModel
+import VaultTesting
+import VaultWire
+
+@testable import VaultCLI
+
+@Suite("The lines of an export") struct ExportLinesTests {
+  private typealias Items = ExportedItems
+
+  private static let values = [
+    "plain", "", " two  words ", "it's", #"'"\$`"#, "line\nline\n", "$HOME ${HOME} $(id)", "\\", "🔑 ü", "a#b", "\t\r",
+    "vault:x", "a\\\nb", "'", "!x",
+  ]
+
+  @Test("a shell reads back every value exactly", arguments: ["/bin/sh", "/bin/bash"])
+  func shell(path: String) throws {
+    let items = try Self.values.enumerated().map { number, value in
+      try Items.item("owm/value.\(number)", .note, value)
+    }
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let text = EnvironmentLines.text(items).text() ?? ""
+    try sandbox.write(text, to: "values.env")
+    for (number, value) in Self.values.enumerated() {
+      let script = #". '\#(sandbox.home)/values.env' && printf '%s.' "$OWM_VALUE_\#(number)""#
+      #expect(try sandbox.run("-c", script, program: path).output == value + ".")
+    }
+  }
+
+  @Test(
+    "the name of a variable is that of the item, in capital letters",
+    arguments: [("owm/appid", "OWM_APPID"), ("a.b-c d", "A_B_C_D"), ("1st", "_1ST"), ("ü", "__"), ("A_b", "A_B")])
+  func variables(name: String, variable: String) throws {
+    #expect(EnvironmentLines.variable(of: try ItemName(name)) == variable)
+  }
+
+  @Test("items with the same variable are refused by name") func clash() throws {
+    let names = try ["a/b", "c", "a.b"].map { try ItemName($0) }
+    do throws(Failure) {
+      try EnvironmentLines.check(names)
+      Issue.record("it was not refused")
+    } catch {
+      #expect(error.exit == .invalid && error.event == "`a/b` and `a.b` would both be A_B")
+    }
+    #expect(throws: Never.self) { try EnvironmentLines.check(Array(names.prefix(2))) }
+  }
+
+  @Test("a value that is not text, or has a NUL, is none for a variable") func binary() throws {
+    #expect(try !EnvironmentLines.canHold(Items.item("a", .blob, [255])))
+    #expect(try !EnvironmentLines.canHold(Items.item("a", .blob, [65, 0])))
+    #expect(try EnvironmentLines.canHold(Items.item("a", .blob, [65])))
+  }
+
+  @Test("the lines of JSON are lines of a batch, with all that an item has") func batch() throws {
+    let items = try [
+      Items.item("a/b", .apiKey, "k\\\"", ["owner": "ana", "x": "ü"], expires: 4_000_000_000, accessible: .always),
+      Items.item("bin", .blob, [0, 255]), Items.item("empty", .note, ""),
+      Items.item("otp", .totp, "JBSWY3DPEHPK3PXP"),
+    ]
+    let text = BatchLines.text(items).text() ?? ""
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count == items.count + 1 && lines.last == "")
+    for (number, item) in items.enumerated() {
+      let line = try BatchLine.read(PlannedSource.buffer(Array(lines[number].utf8)), number: 1, BatchTerms())
+      #expect(line.name == item.name && line.item.kind == item.facts.kind)
+      #expect(line.item.attributes ?? [:] == item.facts.attributes && line.item.expires == item.facts.expires)
+      #expect(line.item.accessible == item.facts.accessible && line.item.require == nil)
+      let isSame =
+        switch line.value {
+        case .some(let value): value.isSame(as: item.value)
+        case .none: false
+        }
+      #expect(isSame)
+    }
+  }
+}

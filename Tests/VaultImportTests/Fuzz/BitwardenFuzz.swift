@@ -1,0 +1,1 @@
+../../Fuzz/BitwardenFuzz.swift

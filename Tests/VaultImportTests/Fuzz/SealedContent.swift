@@ -1,0 +1,1 @@
+../../Fuzz/Import/SealedContent.swift
