@@ -174,7 +174,17 @@ PARTS = {"requests": requests, "granting": granting.run, "auditing": auditing.ru
          "importing": importing.run, "store": store.run, "against": against.run}
 
 
+def begin_session():
+    """Runs this program again in a session of its own, unless it has one that tells its clients from other processes.
+    In a container, the kernel shows 0 for a session that was begun outside; a proof of presence then counts for the one
+    process that gave it."""
+    session = os.getsid(0)
+    if session == 0 or not os.path.exists(f"/proc/{session}"):
+        os.execvp("setsid", ["setsid", "--wait", sys.executable, "-B", *sys.argv])
+
+
 def main():
+    begin_session()
     parts = set(filter(None, os.environ.get("BENCH_PARTS", "").split(","))) or set(PARTS)
     if parts - set(PARTS):
         sys.exit(f"bench: BENCH_PARTS are {', '.join(PARTS)}")
