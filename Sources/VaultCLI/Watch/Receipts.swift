@@ -44,6 +44,10 @@ struct Receipts {
   private let vault: Vault
   private let items: WatchedItems
   private var unsent: [ItemName: Receipt] = [:]
+  /// The time of the next attempt to send what the daemon could not take, on the clock of ``Moment``; nil if there is
+  /// nothing to send, or if only an unlock or the daemon's return can help, of which the watcher hears.
+  private(set) var due: Int?
+  private var pause = RetryPause()
 
   init(_ vault: Vault, _ items: WatchedItems) {
     var vault = vault
@@ -89,9 +93,33 @@ struct Receipts {
     send()
   }
 
-  /// Sends all receipts that the daemon accepts now. A receipt that it cannot accept before it is back or unlocked is
-  /// kept for another attempt.
+  /// Sends the receipts again if it is time to.
+  mutating func sendIfDue() {
+    if let due, due <= Moment.now() { send() }
+  }
+
+  /// Sends all receipts that the daemon accepts now. A receipt that it cannot accept now is kept for another attempt.
   mutating func send() {
+    switch sendAll() {
+    case .passing:
+      let seconds = pause.failed()
+      due = Moment.now() + seconds * 1000
+    case .lock, nil:
+      due = nil
+      pause.reset()
+    }
+  }
+
+  /// The reason why the daemon did not accept receipts.
+  private enum Obstacle {
+    /// The vault is locked, or the daemon is gone.
+    case lock
+    /// The daemon gave no answer in time, had too much to do, or could not write.
+    case passing
+  }
+
+  private mutating func sendAll() -> Obstacle? {
+    var obstacle: Obstacle?
     for (name, receipt) in unsent {
       do throws(ClientError) {
         try vault.receipt(
@@ -99,13 +127,20 @@ struct Receipts {
           notice: receipt.notice)
       } catch {
         switch error {
-        case .fault(.locked), .fault(.busy), .fault(.storageFailed): continue
+        case .fault(.locked):
+          obstacle = obstacle ?? .lock
+          continue
+        case .fault(.busy), .fault(.storageFailed):
+          obstacle = .passing
+          continue
         // The item is gone, or the caller may not watch it any more.
         case .fault: break
-        default: return
+        case .noDaemon, .disconnected: return obstacle ?? .lock
+        default: return .passing
         }
       }
       unsent[name] = nil
     }
+    return obstacle
   }
 }

@@ -45,6 +45,7 @@ final class Watcher {
         }
       }
       finish()
+      receipts.sendIfDue()
       start()
     }
   }
@@ -53,7 +54,8 @@ final class Watcher {
   private func wait() {
     var polled = [inbox.descriptor, runDescriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     let isWaiting = runDescriptor < 0 && !queue.isEmpty
-    let rest = retry.flatMap { isWaiting ? Int32(clamping: max(0, $0 - Moment.now())) : nil }
+    let next = [isWaiting ? retry : nil, receipts.due].compactMap { $0 }.min()
+    let rest = next.map { Int32(clamping: max(0, $0 - Moment.now())) }
     _ = unsafe poll(&polled, 2, rest ?? -1)
   }
 

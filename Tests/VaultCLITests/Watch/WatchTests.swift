@@ -188,6 +188,23 @@ import VaultTesting
     #expect(try terminal.wait() == 143)
   }
 
+  @Test("a receipt that the daemon could not take is sent again, though nothing else happens") func delayed() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let trace = sandbox.home + "/trace"
+    // The third connection is the one for the receipt.
+    let strace = ["-o", trace, "-e", "trace=connect", "-e", "inject=connect:error=ENOMEM:when=3"]
+    let terminal = try Terminal(
+      sandbox, strace + [Sandbox.path(of: "vault"), "watch", "--now", "--exec", "echo ran", "web"],
+      program: "/usr/bin/strace")
+    try terminal.expect("ran")
+    _ = try receipts(sandbox, until: "\t1\thas it")
+    let calls = try String(contentsOfFile: trace, encoding: .utf8).components(separatedBy: "connect(")
+    #expect(calls.count == 5 && calls[3].contains("INJECTED"), "\(calls)")
+    terminal.signal(SIGTERM)
+    _ = try terminal.wait()
+  }
+
   @Test("SIGTERM ends it at once while the daemon answers nobody") func frozen() throws {
     let sandbox = try sandbox()
     defer { sandbox.close() }

@@ -139,6 +139,7 @@ final class Keeper {
       if isTold || isSeen || nextLook.map({ $0 <= Moment.now() }) ?? false { look() }
       if let due = adoption, due <= Moment.now() { adoptAgain() }
       command.finish()
+      command.sendIfDue()
       // A run that an earlier keeper owed becomes due only after a look at the file.
       if !isOwed { recordOwed() }
       tellLeftovers()
@@ -188,7 +189,9 @@ final class Keeper {
       pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
     }
     polled.append(report.polled)
-    let next = [isDue ? retry : nil, command.due, adoption, nextLook, owing].compactMap { $0 }.min() ?? files.nextLook
+    let next =
+      [isDue ? retry : nil, command.due, command.sendingDue, adoption, nextLook, owing].compactMap { $0 }.min()
+      ?? files.nextLook
     let pause = min(next, files.nextLook) - Moment.now()
     _ = unsafe poll(&polled, nfds_t(polled.count), Int32(clamping: max(0, pause)))
   }

@@ -123,4 +123,10 @@ final class KeptCommand {
 
   /// Sends the receipts that the daemon could not take before.
   func send() { receipts.send() }
+
+  /// The time of the next attempt to send such receipts, on the clock of ``Moment``; nil if none is due.
+  var sendingDue: Int? { receipts.due }
+
+  /// Sends such receipts if it is time to.
+  func sendIfDue() { receipts.sendIfDue() }
 }
