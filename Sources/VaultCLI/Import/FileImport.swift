@@ -37,14 +37,13 @@ struct FileImport {
     let text = imports.template == nil ? nil : SourceText()
     let content = try ImportReader.read(source, as: from, kdfMemory: imports.kdfMemory, answers, keeping: text)
     if text != nil { try ImportTemplate.check(content) }
-    let values = ReadBack(session)
-    let plan = try plan(content, source, session, values)
+    let plan = try plan(content, source, session)
     let opened = try OpenedNames(plan.steps.filter { $0.present == nil }.map(\.name), session)
     var outcome = ImportSummary(content, plan, source, opened, isTrial: options.dryRun)
     if options.dryRun { return try finish(outcome, nil) }
     try allow(opened)
     if !options.yes, !plan.steps.isEmpty { try ask(outcome, source) }
-    if !plan.steps.isEmpty { try store(plan, content, session, values, &outcome) }
+    if !plan.steps.isEmpty { try store(plan, content, session, &outcome) }
     try finish(outcome, text)
   }
 
@@ -59,8 +58,9 @@ struct FileImport {
   }
 
   private func plan(
-    _ content: ImportReader.Content, _ source: ImportSource, _ session: Session, _ values: ReadBack
+    _ content: ImportReader.Content, _ source: ImportSource, _ session: Session
   ) throws -> ImportPlan {
+    let values = PresentValues(session)
     let now = Int64(time(nil))
     let name = ImportMapping.source(content.format, file: source.name)
     let entries = ImportMapping.map(content.entries, source: name, into: try imports.folder(), now: now)
@@ -101,15 +101,14 @@ struct FileImport {
   }
 
   private func store(
-    _ plan: ImportPlan, _ content: ImportReader.Content, _ session: Session, _ values: ReadBack,
-    _ outcome: inout ImportSummary
+    _ plan: ImportPlan, _ content: ImportReader.Content, _ session: Session, _ outcome: inout ImportSummary
   ) throws(Failure) {
     let run = ImportRun.identification()
     try ImportRun.record(from: content.format.name, count: plan.steps.count, session)
     let storing = ImportStoring(session, plan.steps, run: run)
     try storing.storeAll()
     outcome.didStore(storing, run: run)
-    let differing = try values.differing(storing.stored, plan.steps, run: run)
+    let differing = storing.differing
     guard differing.isEmpty else {
       var failure = Failure(
         .software, "\(Counted.text(differing.count, "item")) in the vault differ from the source",

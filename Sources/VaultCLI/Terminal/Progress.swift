@@ -7,13 +7,13 @@ final class Progress {
   private let start = Progress.now()
   private var isShown = false
 
-  /// Shows `text` in place of the earlier text, once a second has passed.
-  func show(_ text: String) {
+  /// Shows `text` in place of the earlier text, once a second has passed. Nobody makes the text if it is not shown.
+  func show(_ text: @autoclosure () -> String) {
     guard Keyboard.isAttended, Progress.now() - start >= 1 else { return }
     isShown = true
     // A line that wraps could not be removed.
     let most = Keyboard.size(of: STDERR_FILENO).columns - 1
-    put("\r\u{1B}[K\(TextWidth.cut(Printable.line(text), to: most))")
+    put("\r\u{1B}[K\(TextWidth.cut(Printable.line(text()), to: most))")
   }
 
   /// Removes the line.

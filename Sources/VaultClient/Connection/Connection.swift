@@ -87,13 +87,14 @@ public final class Connection {
   public func call(
     _ method: MethodName, timeout: Duration? = Connection.defaultTimeout, parameters: (inout JSONWriter) -> Void
   ) throws(ClientError) -> Frame {
-    let response = try exchange(try KeptConnection.message(method, more: false, parameters), Deadline(after: timeout))
+    let deadline = Deadline(after: timeout)
+    try send(try KeptConnection.message(method, more: false, parameters), until: deadline)
+    let response = try receiveOnly(until: deadline)
     return response.frame
   }
 
-  /// Sends one call and receives its one reply.
-  func exchange(_ message: borrowing SecretBuffer, _ deadline: Deadline) throws(ClientError) -> Response {
-    try send(message, until: deadline)
+  /// Receives the one reply to a call that was sent.
+  func receiveOnly(until deadline: Deadline) throws(ClientError) -> Response {
     let response = try Response(from: self, until: deadline)
     if response.reply.continues { throw .protocolViolation("more replies than asked for") }
     return response

@@ -14,9 +14,12 @@ final class KeptConnection {
   /// That is done only if repeating changes nothing (`again`), or if the daemon cannot have received the whole call. So
   /// a restart of the daemon goes unnoticed. A call also fails if the daemon gives no sign of life. For a call that
   /// changes something, it is then unknown if the change was made, as after `timeout`.
+  ///
+  /// - Parameter meanwhile: called whenever the call was sent, before its reply is read. The time limit for the reply
+  ///   begins after it.
   func call(
     _ method: MethodName, again: Bool, patience: Duration, timeout: Duration?, _ signOfLife: SignOfLife?,
-    _ parameters: (inout JSONWriter) -> Void
+    _ meanwhile: () -> Void, _ parameters: (inout JSONWriter) -> Void
   ) throws(ClientError) -> Response {
     let message = try KeptConnection.message(method, more: false, parameters)
     let busyPatience = SignOfLife.patience(of: signOfLife, within: timeout, orAtLeast: patience)
@@ -25,7 +28,9 @@ final class KeptConnection {
       let connection = try take(patience: patience, whileBusy: busyPatience)
       connection.signOfLife = signOfLife
       do throws(ClientError) {
-        let response = try connection.exchange(message, Deadline(after: timeout))
+        try connection.send(message, until: Deadline(after: timeout))
+        meanwhile()
+        let response = try connection.receiveOnly(until: Deadline(after: timeout))
         self.connection = connection
         return response
       } catch {

@@ -84,12 +84,22 @@ public struct Vault {
     try call(method, again: again, wait: wait) { parameters.write(to: &$0) }
   }
 
+  /// - Parameter meanwhile: called whenever the call was sent, before its reply is read.
   func call(
-    _ method: MethodName, again: Bool, wait: Duration? = nil, parameters: (inout JSONWriter) -> Void
+    _ method: MethodName, again: Bool, wait: Duration? = nil, meanwhile: () -> Void = {},
+    parameters: (inout JSONWriter) -> Void
   ) throws(ClientError) -> Response {
     try connection.call(
       method, again: again, patience: patience, timeout: timeout.map { $0 + (wait ?? .zero) }, signOfLife,
-      parameters)
+      meanwhile, parameters)
+  }
+
+  /// Makes a further connection to the daemon.
+  func connect() throws(ClientError) -> Connection {
+    let busyPatience = SignOfLife.patience(of: signOfLife, within: timeout, orAtLeast: patience)
+    let connection = try Connection(to: location, patience: patience, whileBusy: busyPatience, interrupt: nil)
+    connection.signOfLife = signOfLife
+    return connection
   }
 
   func stream(
@@ -116,7 +126,7 @@ public struct Vault {
   }
 
   /// The check for a daemon that is silent for long.
-  private var signOfLife: SignOfLife? {
+  var signOfLife: SignOfLife? {
     silence.map { SignOfLife(location: location, limit: $0, whenSilent: whenSilent) }
   }
 

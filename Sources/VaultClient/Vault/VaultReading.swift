@@ -14,6 +14,18 @@ public struct Value: ~Copyable, Sendable {
   public var item: Wire.Item?
 }
 
+extension Value {
+  init(_ response: consuming Response) throws(ClientError) {
+    let reply: Wire.GetReply = try response.decode()
+    do throws(ParameterError) {
+      guard let bytes = try response.frame.content(reply.value, reply.data) else { throw ParameterError("value") }
+      self.init(name: reply.name, version: reply.version, bytes: bytes, item: reply.item)
+    } catch {
+      throw .protocolViolation("parameter \(error.parameter)")
+    }
+  }
+}
+
 extension Vault {
   /// The time that a call waits for a person whom an agent asks, unless the call gives another.
   static let usualAsking = Duration.milliseconds(UsualPatience.milliseconds)
@@ -60,9 +72,7 @@ extension Vault {
     _ name: String, version: Int? = nil, wait: Duration? = nil, expired: Bool = false, ask: Bool = false,
     describe: Bool = false
   ) throws(ClientError) -> Value {
-    var asked = Wire.GetParameters(
-      name: name, version: version, waitMilliseconds: wait?.milliseconds, reason: reason, interactive: attended,
-      expired: expired ? true : nil, ask: ask ? true : nil, describe: describe ? true : nil)
+    var asked = question(name, version: version, wait: wait, expired: expired, ask: ask, describe: describe)
     do throws(ClientError) { return try read(asked) } catch .fault(.service(.invalidParameter("describe"))) {
       asked.describe = nil
       return try read(asked)
@@ -71,14 +81,16 @@ extension Vault {
 
   private func read(_ asked: Wire.GetParameters) throws(ClientError) -> Value {
     let wait = asked.waitMilliseconds.map { Duration.milliseconds($0) }
-    let response = try call(.get, again: true, wait: wait ?? (asked.ask == true ? Self.usualAsking : nil), asked)
-    let reply: Wire.GetReply = try response.decode()
-    do throws(ParameterError) {
-      guard let bytes = try response.frame.content(reply.value, reply.data) else { throw ParameterError("value") }
-      return Value(name: reply.name, version: reply.version, bytes: bytes, item: reply.item)
-    } catch {
-      throw .protocolViolation("parameter \(error.parameter)")
-    }
+    return try Value(call(.get, again: true, wait: wait ?? (asked.ask == true ? Self.usualAsking : nil), asked))
+  }
+
+  /// The parameters of a call that reads a value.
+  func question(
+    _ name: String, version: Int?, wait: Duration? = nil, expired: Bool, ask: Bool = false, describe: Bool
+  ) -> Wire.GetParameters {
+    Wire.GetParameters(
+      name: name, version: version, waitMilliseconds: wait?.milliseconds, reason: reason, interactive: attended,
+      expired: expired ? true : nil, ask: ask ? true : nil, describe: describe ? true : nil)
   }
 
   /// Returns everything about the item `name` except its value.

@@ -28,11 +28,14 @@ extension Vault {
   /// Stores the items of `batch` in `range`, counted from 0, or none of them. Returns the number of each item's new
   /// version, in their order.
   ///
-  /// - Parameter openTo: called with the other subjects that have rights to the new items by grants.
+  /// - Parameters:
+  ///   - openTo: called with the other subjects that have rights to the new items by grants.
+  ///   - meanwhile: called while the daemon stores the items: whenever they were sent, before the reply is read.
   public func setMany(
-    _ batch: borrowing Batch, _ range: Range<Int>, openTo: ([Wire.Access]) -> Void = { _ in }
+    _ batch: borrowing Batch, _ range: Range<Int>, openTo: ([Wire.Access]) -> Void = { _ in },
+    meanwhile: () -> Void = {}
   ) throws(ClientError) -> [Int] {
-    let reply: Wire.SetManyReply = try call(.setMany, again: false) { writer in
+    let reply: Wire.SetManyReply = try call(.setMany, again: false, meanwhile: meanwhile) { writer in
       writer.beginObject()
       writer.key("items")
       batch.write(range, to: &writer)

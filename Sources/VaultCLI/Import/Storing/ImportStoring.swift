@@ -3,7 +3,7 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// The storing of an import's items, many in one transaction.
+/// The storing of an import's items, many in one transaction, and the comparison of what was stored.
 final class ImportStoring {
   /// The most bytes in one call, well below the 2 MiB of a frame; a single large item may still fill a frame.
   private static let chunk = 1 << 20
@@ -20,10 +20,12 @@ final class ImportStoring {
   private let session: Session
   private let steps: [ImportStep]
   private let run: String
+  private let readBack: ReadBack
   private var call: [ImportSet] = []
   private var (time, text, size) = (0, 0, 0)
 
-  private(set) var stored: [Stored] = []
+  /// The number of items of which the last version is stored.
+  private(set) var count = 0
   /// The reasons why the vault did not take items.
   private(set) var refused: [ObjectIdentifier: String] = [:]
   /// The other subjects that have rights to the new items by grants.
@@ -32,12 +34,13 @@ final class ImportStoring {
   /// - Parameter run: the identification of the import.
   init(_ session: Session, _ steps: [ImportStep], run: String) {
     (self.session, self.steps, self.run) = (session, steps, run)
+    readBack = ReadBack(session, steps, run: run)
   }
 
-  /// The number of items of which the last version is stored.
-  var count: Int { stored.count(where: \.isLast) }
+  /// The names of the items that differ from the source in the vault.
+  var differing: [String] { readBack.differing }
 
-  /// Stores all items. An error says how many were stored before it.
+  /// Stores all items, and compares them with the source. An error says how many were stored before it.
   func storeAll() throws(Failure) {
     let progress = Progress()
     defer { progress.clear() }
@@ -47,6 +50,7 @@ final class ImportStoring {
         progress.show(ProgressBar.text("storing", number, of: steps.count, " of \(steps.count) items"))
       }
       try send()
+      try readBack.finish()
     } catch {
       throw Failure(
         error.exit, "\(error.event) (\(Counted.text(count, "item")) stored before that)",
@@ -110,9 +114,9 @@ final class ImportStoring {
     for set in part { batch.add(set.item, value: set.field.value) }
     var outcome = Outcome.stored
     let versions: [Int] = try session.unlocking { vault in
-      do { return try vault.setMany(batch, 0..<part.count) { openTo += $0 } } catch ClientError.fault(.tooMuch)
-        where part.count > 1
-      {
+      do {
+        return try vault.setMany(batch, 0..<part.count, openTo: { openTo += $0 }, meanwhile: readBack.goOn)
+      } catch ClientError.fault(.tooMuch) where part.count > 1 {
         outcome = .tooMuch
       } catch ClientError.fault(.invalidValue(_, let reason, let failed?, _)) where part.indices.contains(failed) {
         outcome = .refused(failed, reason)
@@ -123,10 +127,13 @@ final class ImportStoring {
     guard versions.count == part.count else {
       throw Failure(.software, "the daemon stored another number of items than it was given", "report this")
     }
-    for (set, version) in zip(part, versions) {
-      stored.append(
-        Stored(step: set.step, name: set.item.name, version: version, field: set.field, isLast: set.isLast))
-    }
+    count += part.count(where: \.isLast)
+    // What is left of the part before.
+    try readBack.finish()
+    readBack.add(
+      zip(part, versions).map { set, version in
+        Stored(step: set.step, name: set.item.name, version: version, field: set.field, isLast: set.isLast)
+      })
     return .stored
   }
 
