@@ -5,9 +5,9 @@ internal import VaultWire
 /// connection of its own.
 ///
 /// The daemon answers the calls of a connection in their order, so a program that reads many values need not wait for
-/// one before it asks for the next. It asks until ``ask(_:version:expired:describe:size:)`` has no room, sends that with
-/// ``send()``, and takes each reply with ``next()``. Between the two it may do other work, such as another call to the
-/// daemon.
+/// one before it asks for the next. It asks until ``ask(_:version:expired:describe:size:)`` has no room, sends the
+/// questions with ``send()``, and takes each reply with ``next()``. Between the two it may do other work, such as
+/// another call to the daemon.
 ///
 /// Nothing is repeated here: what has no reply after an error must be asked for again, best with
 /// ``Vault/read(_:version:wait:expired:ask:describe:)``.

@@ -128,7 +128,7 @@ final class ImportStoring {
       throw Failure(.software, "the daemon stored another number of items than it was given", "report this")
     }
     count += part.count(where: \.isLast)
-    // What is left of the part before.
+    // A part is compared before the next one is added.
     try readBack.finish()
     readBack.add(
       zip(part, versions).map { set, version in
