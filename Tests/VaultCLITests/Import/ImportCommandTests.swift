@@ -35,6 +35,25 @@ import VaultTesting
     }
   }
 
+  @Test("reads each item back once, the first ones before the last are stored") func readBack() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let rows = (0..<600).map { "Site \($0),,user\($0),secret \($0),\n" }
+    let path = try sandbox.write("name,url,username,password,note\n" + rows.joined(), to: "many.csv")
+    try sandbox.must(["import", "--yes", path])
+    let entries = try sandbox.must(["audit", "list", "-n", "100000"]).split(separator: "\n").map {
+      $0.split(separator: "\t", omittingEmptySubsequences: false)
+    }
+    func indices(_ action: String) -> [Int] {
+      entries.indices.filter { entries[$0][3] == action && entries[$0][4].hasPrefix("Site ") }
+    }
+    let (sets, gets) = (indices("set"), indices("get"))
+    #expect(sets.count == 600 && gets.count == 600)
+    #expect(Set(gets.map { entries[$0][4] }).count == 600)
+    let (first, last) = (try #require(gets.first), try #require(sets.last))
+    #expect(first < last)
+  }
+
   @Test("leaves out an item that has changed, and updates it if asked") func clash() throws {
     try Self.withCSV { sandbox, path in
       try sandbox.must(["import", "--yes", path])
