@@ -103,7 +103,9 @@ struct Exchange: ~Copyable {
       frame.append(reply[index])
       index += 1
     }
-    frame.append(#"","data":""#)
+    frame.append(#"","#)
+    appendNumber()
+    frame.append(#""data":""#)
     frame.append(base64: secret)
     frame.append(#""}}"#)
     frame.append(UInt8(0))
@@ -111,6 +113,19 @@ struct Exchange: ~Copyable {
     frame.clear()
     // The daemon also sends the result on the connection of the questions, so this reply is not examined.
     return isSent && channel.receive(&reply)
+  }
+
+  /// Appends the number of the prompt in `reply` to the frame. Daemons before 2026-12 give prompts no number.
+  private mutating func appendNumber() {
+    let name: StaticString = #""number":"#
+    guard let found = reply.find(name) else { return }
+    frame.append(name)
+    var index = found + name.utf8CodeUnitCount
+    while index < reply.count, (48...57).contains(reply[index]) {
+      frame.append(reply[index])
+      index += 1
+    }
+    frame.append(",")
   }
 
   /// Marks the login slot as stale and returns `outcome`.

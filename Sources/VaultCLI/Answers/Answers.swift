@@ -57,12 +57,12 @@ final class Answers {
     self.json = json
   }
 
-  /// Returns the answer to one question; nil cancels the conversation.
+  /// Returns the answer to one question; nil cancels the conversation, unless the daemon has withdrawn the question.
   func answer(_ prompt: borrowing Prompt) throws -> SecretBuffer? {
     if !prompt.style.wantsAnswer { return show(prompt) }
     if prompt.style == .confirm, lines != nil { return try confirmByItself(prompt) }
     if lines != nil { return try nextLine(prompt) }
-    let keyboard = try Keyboard(otherwise: otherwise)
+    let keyboard = try Keyboard(otherwise: otherwise, for: prompt.open)
     let question = Questions.text(of: prompt)
     switch prompt.style {
     case .newSecret:

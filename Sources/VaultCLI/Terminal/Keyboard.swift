@@ -19,6 +19,8 @@ struct Keyboard: ~Copyable {
   private let otherwise: String
   /// True for questions that decide about a typed value: control-C there ends the program.
   private let decides: Bool
+  /// The daemon's question; nil for a question of the program itself.
+  private let question: OpenQuestion?
 
   /// True if somebody reads the program's messages, so that a question makes sense.
   static let isAttended = isatty(STDERR_FILENO) == 1
@@ -29,10 +31,12 @@ struct Keyboard: ~Copyable {
 
   /// Opens the terminal.
   ///
-  /// - Parameter decides: whether control-C ends the program even while a ``TypedValue`` is kept.
+  /// - Parameters:
+  ///   - decides: whether control-C ends the program even while a ``TypedValue`` is kept.
+  ///   - question: the daemon's question that is put here, which the daemon may withdraw.
   /// - Throws: ``Failure`` with `otherwise` as the advice, if the program has no terminal, or if another job has it and
   ///   no shell is left.
-  init(otherwise: String, decides: Bool = false) throws(Failure) {
+  init(otherwise: String, decides: Bool = false, for question: OpenQuestion? = nil) throws(Failure) {
     // The terminal is nonblocking because control-C drops typed text: a read after a poll that saw the text would wait
     // forever. This program has its own file description, so the shell's stays as it is.
     terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -40,7 +44,7 @@ struct Keyboard: ~Copyable {
       if terminal >= 0 { close(terminal) }
       throw .unasked(advice: otherwise)
     }
-    (self.otherwise, self.decides) = (otherwise, decides)
+    (self.otherwise, self.decides, self.question) = (otherwise, decides, question)
   }
 
   deinit { close(terminal) }
@@ -68,16 +72,16 @@ struct Keyboard: ~Copyable {
   borrowing func show(_ bytes: RawSpan) throws(Failure) { try Output.write(bytes, to: terminal) }
 
   /// Asks, and reads a line without its newline; nil at end of file (control-D on an empty line) and if the question is
-  /// canceled.
+  /// canceled or withdrawn.
   ///
   /// - Parameter loss: what to say if a signal ends the program.
   borrowing func ask(
-    _ question: String, _ style: TerminalModes.Style, ifEnded loss: String? = nil
+    _ text: String, _ style: TerminalModes.Style, ifEnded loss: String? = nil
   ) throws(Failure) -> SecretBuffer? {
     try awaitTurn()
     let signals = try SignalPipe()
-    while true {
-      switch try attempt(question, style, signals) {
+    while !isWithdrawn {
+      switch try attempt(text, style, signals) {
       case .line(let line): return line
       case .end: return nil
       case .signal(let number):
@@ -86,6 +90,7 @@ struct Keyboard: ~Copyable {
         signals.deliver(number)
       }
     }
+    return nil
   }
 
   /// Returns true for control-C if it cancels the question alone, because a typed value is kept.
@@ -110,7 +115,7 @@ struct Keyboard: ~Copyable {
 
   /// Asks once. On return, the terminal has its earlier modes again.
   private func attempt(
-    _ question: String, _ style: TerminalModes.Style, _ signals: borrowing SignalPipe
+    _ text: String, _ style: TerminalModes.Style, _ signals: borrowing SignalPipe
   ) throws(Failure) -> Attempt {
     // The modes are set first: text that is typed once the question shows is no longer dropped.
     let modes = try TerminalModes(style, of: terminal)
@@ -120,13 +125,23 @@ struct Keyboard: ~Copyable {
       _ = consume modes
       return .signal(number)
     }
-    try show(question, .until(signals.descriptor))
+    try show(text, .until(signals.descriptor))
     var line = TypedLine(edits: style == .hidden)
     while true {
-      if let number = try wait(signals) {
+      switch try event(signals) {
+      case .signal(let number):
         _ = consume modes
         try show("\n", .none)
         return .signal(number)
+      case .withdrawn:
+        // The rest of what is being typed must not become the answer to the next question.
+        guard line.bytes.count > 0 || isTyping(signals) else {
+          _ = consume modes
+          try show("\n", .until(signals.descriptor))
+          return .end
+        }
+        try show("\nvault: \(Self.withdrawal)\n", .until(signals.descriptor))
+      case .typed: break
       }
       var byte: UInt8 = 0
       let count = unsafe read(terminal, &byte, 1)
@@ -145,7 +160,7 @@ struct Keyboard: ~Copyable {
       }
       _ = consume modes
       if style == .hidden || step == .end { try show("\n", .until(signals.descriptor)) }
-      return step == .end ? .end : .line(line.finish())
+      return step == .end || isWithdrawn ? .end : .line(line.finish())
     }
   }
 
@@ -185,13 +200,14 @@ struct Keyboard: ~Copyable {
     return isMore
   }
 
-  /// Waits until something is typed; returns a signal's number if one came first.
-  func wait(_ signals: borrowing SignalPipe) throws(Failure) -> Int32? {
+  /// Waits until something is typed, or `other` is readable; returns a signal's number if one came first.
+  func wait(_ signals: borrowing SignalPipe, or other: Int32? = nil) throws(Failure) -> Int32? {
     var polled = [
       pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: other ?? -1, events: Int16(POLLIN), revents: 0),
     ]
-    while unsafe poll(&polled, 2, -1) < 0 {
+    while unsafe poll(&polled, 3, -1) < 0 {
       guard errno == EINTR else { throw Failure(.io, "cannot wait for the terminal: \(Output.describe(errno))") }
     }
     return signals.next()
@@ -205,5 +221,38 @@ struct Keyboard: ~Copyable {
     while Moment.now() < end, unsafe poll(&polled, 1, 500) > 0, polled.revents == Int16(POLLIN) {
       tcflush(terminal, TCIFLUSH)
     }
+  }
+
+  // MARK: A question that the daemon withdraws
+
+  /// The message for a person who is typing the answer to a question that is withdrawn.
+  private static let withdrawal = "the question was withdrawn; press Enter, which drops what you have typed"
+
+  private enum Event {
+    /// Something may have been typed.
+    case typed
+    case signal(Int32)
+    /// The daemon has withdrawn the question. This comes once.
+    case withdrawn
+  }
+
+  private var isWithdrawn: Bool { question?.isWithdrawn == true }
+
+  /// Waits until something is typed, a signal comes, or the question is withdrawn.
+  private func event(_ signals: borrowing SignalPipe) throws(Failure) -> Event {
+    let wasWithdrawn = isWithdrawn
+    if let number = try wait(signals, or: question?.descriptor) { return .signal(number) }
+    question?.look()
+    return isWithdrawn && !wasWithdrawn ? .withdrawn : .typed
+  }
+
+  /// Returns true if something is typed within a moment, by a person who has not seen yet that the question is
+  /// withdrawn.
+  private func isTyping(_ signals: borrowing SignalPipe) -> Bool {
+    var polled = [
+      pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),
+    ]
+    return unsafe poll(&polled, 2, 500) > 0 && polled[1].revents != 0
   }
 }

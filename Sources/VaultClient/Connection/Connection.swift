@@ -140,30 +140,47 @@ public final class Connection {
   ///   ``ClientError/protocolViolation(_:)`` for bytes that are not a frame or for a frame above 2 MiB.
   func receive(until deadline: Deadline) throws(ClientError) -> Frame {
     while true {
-      do {
-        if let frame = try reader.next() { return frame }
-      } catch {
-        throw .protocolViolation(error.reason)
-      }
-      var code: Int32 = 0
-      let count = scratch.withMutableBytes { bytes in
-        // The pointer is valid during the call, which writes no more than the buffer's count.
-        let result = unsafe bytes.withUnsafeMutableBytes { unsafe recv(socket.number, $0.baseAddress, $0.count, 0) }
-        code = errno
-        return result
-      }
-      guard count > 0 else {
-        try waitToReceive(after: count, code, until: deadline)
-        continue
-      }
-      hasHeard = true
-      defer { scratch.wipe(0..<count) }
-      do {
-        try scratch.withBytes { bytes throws(FrameError) in try reader.append(bytes.extracting(0..<count)) }
-      } catch {
-        throw .protocolViolation(error.reason)
-      }
+      if let frame = try takeFrame() { return frame }
+      let (count, code) = try receiveBytes()
+      if count <= 0 { try waitToReceive(after: count, code, until: deadline) }
     }
+  }
+
+  /// Returns the next message if all of it has arrived; nil otherwise.
+  ///
+  /// - Throws: as ``receive(until:)`` does.
+  func receiveArrived() throws(ClientError) -> Frame? {
+    while true {
+      if let frame = try takeFrame() { return frame }
+      let (count, code) = try receiveBytes()
+      if count < 0, code == EAGAIN { return nil }
+      if count <= 0 { try waitToReceive(after: count, code, until: Deadline(after: .zero)) }
+    }
+  }
+
+  /// Returns the next message among the bytes that were received.
+  private func takeFrame() throws(ClientError) -> Frame? {
+    do { return try reader.next() } catch { throw .protocolViolation(error.reason) }
+  }
+
+  /// Receives bytes without a wait, and returns the result of recv(2) and its error number.
+  private func receiveBytes() throws(ClientError) -> (count: Int, code: Int32) {
+    var code: Int32 = 0
+    let count = scratch.withMutableBytes { bytes in
+      // The pointer is valid during the call, which writes no more than the buffer's count.
+      let result = unsafe bytes.withUnsafeMutableBytes { unsafe recv(socket.number, $0.baseAddress, $0.count, 0) }
+      code = errno
+      return result
+    }
+    guard count > 0 else { return (count, code) }
+    hasHeard = true
+    defer { scratch.wipe(0..<count) }
+    do {
+      try scratch.withBytes { bytes throws(FrameError) in try reader.append(bytes.extracting(0..<count)) }
+    } catch {
+      throw .protocolViolation(error.reason)
+    }
+    return (count, 0)
   }
 
   /// Waits for the next bytes after a recv(2) that returned none.

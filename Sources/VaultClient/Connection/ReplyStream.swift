@@ -6,6 +6,8 @@ import VaultWire
 struct ReplyStream: ~Copyable {
   /// The connection, for the bytes that follow the Varlink messages.
   let connection: Connection
+  /// The replies that were received before anybody asked for the next one.
+  let early: EarlyReplies
   private var first: Response?
   private var isOver = false
 
@@ -30,6 +32,7 @@ struct ReplyStream: ~Copyable {
         try connection.send(message, until: deadline)
         first = try Response(from: connection, until: deadline)
         self.connection = connection
+        early = EarlyReplies(connection)
         return
       } catch {
         guard error == .disconnected, !connection.hasHeard, let pause = repetition.next() else { throw error }
@@ -44,6 +47,8 @@ struct ReplyStream: ~Copyable {
     let response: Response
     if let first = first.take() {
       response = first
+    } else if let frame = try early.take() {
+      response = try Response(frame)
     } else {
       response = try Response(from: connection, until: Deadline(after: timeout))
     }

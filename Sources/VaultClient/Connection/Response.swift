@@ -10,7 +10,13 @@ struct Response: ~Copyable {
   ///
   /// - Throws: ``ClientError/fault(_:)`` for an error in the message.
   init(from connection: Connection, until deadline: Deadline) throws(ClientError) {
-    let frame = try connection.receive(until: deadline)
+    try self.init(try connection.receive(until: deadline))
+  }
+
+  /// Reads a message.
+  ///
+  /// - Throws: ``ClientError/fault(_:)`` for an error in the message.
+  init(_ frame: consuming Frame) throws(ClientError) {
     let reply: Reply
     let fault: Fault?
     do {

@@ -3,7 +3,7 @@ internal import VaultModel
 public import VaultWire
 
 /// A question from the daemon to the person who unlocks or changes the vault.
-public struct Prompt: ~Copyable, Sendable {
+public struct Prompt: ~Copyable {
   /// The way in which the question is put.
   public enum Style: String, Sendable {
     /// A secret, read without echo.
@@ -33,10 +33,12 @@ public struct Prompt: ~Copyable, Sendable {
   public let text: String
   /// The code to show, if the style is ``Style/confirm``.
   public let code: SecretBuffer?
+  /// The state of the question; nil for a text to show.
+  public let open: OpenQuestion?
 }
 
 extension Vault {
-  /// Answers a prompt. Nil cancels the call.
+  /// Answers a prompt. Nil cancels the call, unless ``Prompt/open`` was found withdrawn: then the next prompt follows.
   public typealias Answer = (borrowing Prompt) throws -> SecretBuffer?
 
   /// Opens the vault.
@@ -162,49 +164,47 @@ extension Vault {
   func converse<Last: WireValue>(
     _ replies: inout ReplyStream, as last: Last.Type, _ rules: inout PromptRules, _ answer: Answer
   ) throws -> (Last, continues: Bool)? {
-    while let response = try replies.next(timeout: keyTimeout) {
+    var isLate = false
+    while let response = try replies.next(timeout: isLate ? timeout : keyTimeout) {
       switch try response.decode(Wire.Reply<Last>.self) {
       case .last(let last): return (last, response.reply.continues)
       case .question(let question):
-        do { try put(question, response, &rules, answer) } catch ClientError.fault(.noSuchConversation) {
-          return try end(&replies, as: Last.self)
-        }
+        // The question was withdrawn before the answer, for another one or for the last reply. That reply is a success
+        // if somebody else has opened the vault meanwhile.
+        do {
+          isLate = false
+          try put(question, response, replies.early, &rules, answer)
+        } catch ClientError.fault(.noSuchConversation) { isLate = true }
       }
     }
     return nil
   }
 
-  /// Returns the last reply of a conversation that ended before its question was answered. That reply is a success if
-  /// somebody else has opened the vault meanwhile.
-  private func end<Last: WireValue>(
-    _ replies: inout ReplyStream, as last: Last.Type
-  ) throws -> (Last, continues: Bool) {
-    while let response = try replies.next(timeout: timeout) {
-      if case .last(let last) = try response.decode(Wire.Reply<Last>.self) { return (last, response.reply.continues) }
-    }
-    throw ClientError.fault(.noSuchConversation)
-  }
-
   /// Puts one prompt of a conversation, and sends the answer if the prompt wants one.
   private func put(
-    _ question: Wire.Question, _ response: borrowing Response, _ rules: inout PromptRules, _ answer: Answer
+    _ question: Wire.Question, _ response: borrowing Response, _ replies: EarlyReplies, _ rules: inout PromptRules,
+    _ answer: Answer
   ) throws {
     let (id, prompt) = (question.conversation, question.prompt)
     guard response.reply.continues, let style = Prompt.Style(rawValue: prompt.style) else {
       throw ClientError.protocolViolation("parameter prompt")
     }
     let code = prompt.code.flatMap { response.frame.secret($0) }
-    let shown = Prompt(style: style, method: prompt.method, text: prompt.text, code: code)
+    let open = style.wantsAnswer ? OpenQuestion(replies) : nil
+    let shown = Prompt(style: style, method: prompt.method, text: prompt.text, code: code, open: open)
     try rules.check(shown)
     let given = try answer(shown)
-    guard style.wantsAnswer else { return }
+    guard let open, !open.isWithdrawn else { return }
     guard let given else { throw ClientError.fault(.cancelled) }
-    try respond(to: id, given)
+    try respond(to: id, prompt.number, given)
   }
 
-  private func respond(to conversation: String, _ answer: borrowing SecretBuffer) throws(ClientError) {
+  /// - Parameter number: the number of the prompt. Daemons before 2026-12 give none, and accept none.
+  private func respond(
+    to conversation: String, _ number: Int?, _ answer: borrowing SecretBuffer
+  ) throws(ClientError) {
     _ = try call(.respond, again: false) { writer in
-      let parameters = Wire.RespondParameters(conversation: conversation)
+      let parameters = Wire.RespondParameters(conversation: conversation, number: number)
       answer.withBytes { parameters.write(to: &writer, secret: $0) }
     }.decode(Wire.Empty.self)
   }

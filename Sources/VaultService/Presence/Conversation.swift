@@ -14,6 +14,10 @@ package final class Conversation: SecretHolder {
   private let conversations: Conversations
   private let timer: Timer
   private var onAnswer: ((consuming SecureBytes) -> Void)?
+  /// The number of the question that was asked last.
+  private var number = 0
+  /// The number of questions that were withdrawn, and to which an answer without a number may still come.
+  private var withdrawn = 0
   private var timeout: Timer.Cancel?
   private var limit: Timer.Cancel?
   package private(set) var isOver = false
@@ -68,15 +72,26 @@ package final class Conversation: SecretHolder {
     then: @escaping (consuming SecureBytes) -> Void
   ) {
     guard !isOver else { return }
+    withdraw()
+    number += 1
     onAnswer = then
     timeout?()
     timeout = timer.after(Self.patience) { [weak self] in self?.fail(.cancelled) }
-    prompter.show(Prompt(style: style, method: method, text: text, code: code))
+    prompter.show(Prompt(style: style, number: number, method: method, text: text, code: code))
+  }
+
+  /// Withdraws the open question, if there is one. The person may still be typing the answer, which then answers no
+  /// other question.
+  func withdraw() {
+    guard onAnswer != nil else { return }
+    onAnswer = nil
+    timeout?()
+    withdrawn += 1
   }
 
   /// Shows a message that needs no answer.
   func tell(_ style: Prompt.Style, method: String, text: String) {
-    if !isOver { prompter.show(Prompt(style: style, method: method, text: text, code: nil)) }
+    if !isOver { prompter.show(Prompt(style: style, number: nil, method: method, text: text, code: nil)) }
   }
 
   /// Notes that the conversation holds a secret from now on. A lock then ends it, and so does its time limit, however
@@ -102,10 +117,22 @@ package final class Conversation: SecretHolder {
     willWipe(secret)
   }
 
-  /// Takes the answer to the open question; false if there is no open question.
-  package func answer(_ secret: consuming SecureBytes) -> Bool {
+  /// Takes the answer to the open question. An answer to a question that is no longer open has no effect.
+  ///
+  /// - Parameter named: the number of the question; nil if the client names none. Such a client answers one question
+  ///   after the other, and it may not have noticed that one was withdrawn. So each question that was withdrawn takes
+  ///   one such answer.
+  /// - Returns: false if the question is not open.
+  package func answer(_ secret: consuming SecureBytes, to named: Int?) -> Bool {
+    if let named {
+      guard named == number else { return false }
+    } else if withdrawn > 0 {
+      withdrawn -= 1
+      return false
+    }
     guard let then = onAnswer, mayConclude else { return false }
     onAnswer = nil
+    withdrawn = 0
     holdSecret()
     timeout?()
     then(secret)

@@ -162,6 +162,8 @@ final class PresencePrompt {
   }
 
   private func finish(_ outcome: PresenceOutcome) {
+    // A person may still be typing an answer, which must not be charged, nor answer the next question.
+    askers.first?.conversation.withdraw()
     cancel()
     waitsForReader = false
     switch outcome {

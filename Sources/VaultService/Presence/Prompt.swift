@@ -17,6 +17,8 @@ package struct Prompt {
   }
 
   package let style: Style
+  /// The number of the question in its conversation, from 1; nil for a message. The answer names it.
+  package let number: Int?
   /// The name of the method that asks.
   package let method: String
   package let text: String
@@ -26,7 +28,7 @@ package struct Prompt {
 
 /// A place where a person is asked.
 ///
-/// It shows the prompts of a conversation, and passes the answers to ``Conversation/answer(_:)``.
+/// It shows the prompts of a conversation, and passes the answers to ``Conversation/answer(_:to:)``.
 package protocol Prompter: AnyObject {
   /// The caller on whose behalf the person is asked.
   var caller: Caller { get }

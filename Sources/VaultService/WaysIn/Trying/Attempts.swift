@@ -11,6 +11,8 @@ package final class Attempts {
   private var deriving: [UInt32: Derivation] = [:]
   /// The attempts that wait for the derivation under way for their uid, in the order in which they came.
   private var line: [UInt32: [(place: Place, work: () -> Void)]] = [:]
+  /// The lines of the turns in which attempts are about to go on.
+  private var goingOn: [UInt32: Line] = [:]
 
   /// The purpose of a derivation.
   enum Derivation {
@@ -75,7 +77,10 @@ package final class Attempts {
   // MARK: One derivation at a time
 
   /// True while a secret of the uid is tried. Another attempt waits for the result: it may be the same person's.
-  func isTrying(for uid: UInt32) -> Bool { deriving[uid] == .trial }
+  private func isTrying(for uid: UInt32) -> Bool { deriving[uid] == .trial }
+
+  /// True if an attempt of the uid must wait: while another one is made, and while earlier ones still wait.
+  func mustWait(for uid: UInt32) -> Bool { isTrying(for: uid) || line[uid] != nil }
 
   /// Notes that keys are being derived for a uid; false if a derivation for the uid is under way already.
   func begin(_ derivation: Derivation, for uid: UInt32) -> Bool {
@@ -97,15 +102,27 @@ package final class Attempts {
   func leave(_ place: Place, of uid: UInt32) -> Bool {
     guard let index = line[uid]?.firstIndex(where: { $0.place === place }) else { return false }
     line[uid]?.remove(at: index)
+    forgetEmptyLine(of: uid)
     return true
   }
 
-  /// Lets those go on who have waited for the end of a derivation, until one of them begins another one.
+  /// Lets the first of those go on who have waited for the end of a derivation, and the others in later turns, until
+  /// one of them begins another derivation. After a wrong secret, all of them are refused, and there may be thousands.
   func goOn(for uid: UInt32) {
-    while deriving[uid] == nil, let first = line[uid]?.first {
-      line[uid]?.removeFirst()
-      first.work()
+    guard deriving[uid] == nil, let first = line[uid]?.first else { return }
+    line[uid]?.removeFirst()
+    forgetEmptyLine(of: uid)
+    first.work()
+    guard deriving[uid] == nil, line[uid] != nil, goingOn[uid] == nil else { return }
+    let turn = Line(of: uid)
+    goingOn[uid] = turn
+    vault.waiting.turns?.wait(turn) { [weak self] in
+      self?.goingOn[uid] = nil
+      self?.goOn(for: uid)
     }
+  }
+
+  private func forgetEmptyLine(of uid: UInt32) {
     if line[uid]?.isEmpty == true { line[uid] = nil }
   }
 

@@ -43,7 +43,7 @@ extension WaysIn {
     _ slots: [SlotRecord], vaultID: [UInt8], with secret: consuming SecureBytes, by caller: Backoff.Source,
     for conversation: Conversation, then: @escaping (Result<OpenedSlot, Refusal>) -> Void
   ) {
-    guard attempts.isTrying(for: caller.uid) else {
+    guard attempts.mustWait(for: caller.uid) else {
       return openNow(slots, vaultID: vaultID, with: secret, by: caller, for: conversation, then: then)
     }
     let kept = Handover(secret)

@@ -34,7 +34,8 @@ final class VarlinkPrompter: Prompter {
   func show(_ prompt: Prompt) {
     let question = Wire.Question(
       conversation: id,
-      prompt: Wire.Prompt(style: prompt.style.rawValue, method: prompt.method, text: prompt.text))
+      prompt: Wire.Prompt(
+        style: prompt.style.rawValue, method: prompt.method, text: prompt.text, number: prompt.number))
     guard let code = prompt.code else { return connection.reply(question, continues: true) }
     code.withSecret { code in
       code.withBytes { code in

@@ -42,7 +42,7 @@ extension VarlinkDoor {
     let field = SecretField(call.answer, call.data, frame)
     if case .absent = field { return connection.fail(Refusal.invalid("answer")) }
     guard let answer = field.bytes(frame) else { return connection.fail(Refusal.invalid("data")) }
-    if conversation.answer(answer) {
+    if conversation.answer(answer, to: call.number) {
       connection.reply(Wire.Empty())
     } else {
       connection.fail(Fault.noSuchConversation)

@@ -1,0 +1,17 @@
+/// A question that waits for its answer. The daemon may withdraw it meanwhile, and ask another one.
+public final class OpenQuestion {
+  private let replies: EarlyReplies
+  /// True once ``look()`` has found that the daemon asks another question.
+  public private(set) var isWithdrawn = false
+
+  init(_ replies: EarlyReplies) { self.replies = replies }
+
+  /// A descriptor that is readable when ``look()`` is to be called; nil if there is nothing to wait for. At the end of
+  /// the conversation, the question counts as open, so that nothing else takes what the person is typing.
+  public var descriptor: Int32? { isWithdrawn ? nil : replies.descriptor }
+
+  /// Takes in what the daemon has said since the question, without a wait.
+  public func look() {
+    if !isWithdrawn { isWithdrawn = replies.takeIn() }
+  }
+}
