@@ -176,6 +176,9 @@ class Vault(Server):
                 self.recovery_code = prompt.get("code") or self.recovery_code
                 if prompt["style"] not in ("info", "error"):
                     answer = {"conversation": reply["conversation"], "answer": prompt.get("code") or secret}
+                    # Daemons before 2026-12 give prompts no number, and accept none.
+                    if "number" in prompt:
+                        answer["number"] = prompt["number"]
                     answered = time.perf_counter()
                     self.ask(side, "Respond", answer)
                 reply = self.answer(talk)

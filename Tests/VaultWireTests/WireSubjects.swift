@@ -81,7 +81,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let slot = Wire.Slot(
     id: 1, kind: "password", label: "é", created: 5, kdfMemory: 1 << 30, kdfPasses: 3, keystore: "tpm2", users: [1000],
     stale: true)
-  static let prompt = Wire.Prompt(style: "confirm", method: "recovery", text: "Type it")
+  static let prompt = Wire.Prompt(style: "confirm", method: "recovery", text: "Type it", number: 7)
   static let method = Wire.Method(name: "password", available: false, possible: true, reason: "because", advice: "wait")
   static let warning = Wire.Warning(about: "sleep", text: "t", advice: "a", since: 1_900_000_000)
   static let generator = Wire.Generator(style: "phrase", length: 6, symbols: false)
@@ -405,7 +405,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("Backup.out", Wire.BackupReply(size: 1, unchecked: ["always"])),
     WireSubject("Rekey.in", Wire.RekeyParameters(method: "m", cancel: false)),
     WireSubject("Restore.in", Wire.RestoreParameters(header: "AAAA", method: "recovery", check: true)),
-    WireSubject("Respond.in", Wire.RespondParameters(conversation: "id")) { value, writer, secret in
+    WireSubject("Respond.in", Wire.RespondParameters(conversation: "id", number: 2)) { value, writer, secret in
       value.write(to: &writer, secret: secret)
     } read: { value, frame throws(ParameterError) in
       try frame.content(value.answer, value.data)

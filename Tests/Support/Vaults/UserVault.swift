@@ -146,7 +146,10 @@ public final class UserVault: Sendable {
       switch try react(prompt) {
       case .nothing: break
       case .answer(let answer):
-        let answered = try client(in: session).call("Respond", ["conversation": conversation, "answer": answer])
+        let given: WireClient.Message = [
+          "conversation": conversation, "answer": answer, "number": prompt["number"] as? Int ?? 0,
+        ]
+        let answered = try client(in: session).call("Respond", given)
         if let error = answered.error { throw SandboxError("Respond: \(error) after \(talk.said)") }
       case .leave: return talk
       }

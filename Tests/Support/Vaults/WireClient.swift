@@ -235,7 +235,8 @@ extension Sandbox {
         reply = try asking.reply()
         continue
       }
-      let answered = try client().call("Respond", ["conversation": conversation, "answer": text])
+      let number = prompt["number"] as? Int ?? 0
+      let answered = try client().call("Respond", ["conversation": conversation, "answer": text, "number": number])
       if let error = answered.error { throw SandboxError("Respond: \(error)") }
       reply = try asking.reply()
     }

@@ -9,6 +9,7 @@ final class ScriptedDaemon: Sendable {
   let socket: String
   private let listener: Int32
   private let calls = Calls()
+  private let pause = DispatchSemaphore(value: 0)
 
   private final class Calls: Sendable {
     let counts = Mutex<[String: Int]>([:])
@@ -35,7 +36,8 @@ final class ScriptedDaemon: Sendable {
   }
 
   /// - Parameters:
-  ///   - replies: the messages for a call, sent one after another, by the method's name.
+  ///   - replies: the messages for a call, sent one after another, by the method's name. At an empty one, the daemon
+  ///     waits for ``goOn()``.
   ///   - otherwise: the messages for any other method.
   convenience init(
     _ sandbox: Sandbox, _ replies: [String: [String]],
@@ -52,12 +54,12 @@ final class ScriptedDaemon: Sendable {
     guard unsafe vault_bind_unix(listener, socket) == 0, listen(listener, 8) == 0 else {
       throw SandboxError("no socket at \(socket)")
     }
-    Thread.detachNewThread { [listener, calls] in
+    Thread.detachNewThread { [listener, calls, pause] in
       while true {
         let peer = accept(listener, nil, nil)
         guard peer >= 0 else { break }
         Thread.detachNewThread {
-          ScriptedDaemon.serve(peer) { call in answer(call, calls.note(call.method)) }
+          ScriptedDaemon.serve(peer, pause) { call in answer(call, calls.note(call.method)) }
           Glibc.close(peer)
         }
       }
@@ -68,10 +70,13 @@ final class ScriptedDaemon: Sendable {
   /// Ends the daemon. A test calls this itself, so that the daemon lives until then.
   func close() { shutdown(listener, Int32(SHUT_RDWR)) }
 
+  /// Ends the wait at an empty reply.
+  func goOn() { pause.signal() }
+
   /// Returns the number of calls of a method.
   func heard(_ method: String) -> Int { calls.counts.withLock { $0[method] ?? 0 } }
 
-  private static func serve(_ peer: Int32, _ answer: (Call) -> [String]) {
+  private static func serve(_ peer: Int32, _ pause: DispatchSemaphore, _ answer: (Call) -> [String]) {
     var heard: [UInt8] = []
     while true {
       var bytes = [UInt8](repeating: 0, count: 4096)
@@ -82,6 +87,10 @@ final class ScriptedDaemon: Sendable {
         let call = Call(heard[..<end])
         heard.removeSubrange(...end)
         for reply in answer(call) {
+          if reply.isEmpty {
+            pause.wait()
+            continue
+          }
           let message = Array(reply.utf8) + [0]
           _ = unsafe send(peer, message, message.count, Int32(MSG_NOSIGNAL))
         }

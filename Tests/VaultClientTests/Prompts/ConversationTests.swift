@@ -158,6 +158,68 @@ import VaultWire
     #expect(error == .fault(.timedOut))
   }
 
+  /// Makes a daemon that asks twice, with something to show in between, before the first answer.
+  private static func withdrawing() throws -> FakeServer {
+    let answered = Gate()
+    return try FakeServer { peer, _ in
+      while let request = try peer.read() {
+        if request.hasPrefix("Respond") {
+          if request.contains("number:1") {
+            peer.send(#"{"error":"io.vaultd.Vault.NoSuchConversation"}"#)
+          } else {
+            peer.reply()
+            answered.open()
+          }
+          continue
+        }
+        for (style, number) in [("secret", #","number":1"#), ("info", ""), ("visible", #","number":2"#)] {
+          peer.reply(
+            #"{"conversation":"c0ffee","prompt":{"style":"\#(style)","method":"m","text":"t"\#(number)}}"#,
+            continues: true)
+        }
+        answered.wait()
+        peer.send(#"{"parameters":{}}"#)
+      }
+    }
+  }
+
+  @Test("An answer that comes too late for its question answers none, and the next question is put")
+  func late() throws {
+    let server = try ConversationTests.withdrawing()
+    defer { server.close() }
+    var asked: [Prompt.Style] = []
+    try server.vault.unlock { prompt in
+      asked.append(prompt.style)
+      return SecretBuffer("typed")
+    }
+    #expect(asked == [.secret, .info, .visible])
+    #expect(
+      server.heard == [
+        "Unlock+{}", "Respond{conversation:c0ffee,number:1,answer:typed}",
+        "Respond{conversation:c0ffee,number:2,answer:typed}",
+      ])
+  }
+
+  @Test("Whoever asks a person can see that the question is withdrawn, and then gives no answer")
+  func withdrawn() throws {
+    let server = try ConversationTests.withdrawing()
+    defer { server.close() }
+    var asked: [Prompt.Style] = []
+    try server.vault.unlock { prompt in
+      asked.append(prompt.style)
+      guard prompt.style == .secret, let open = prompt.open else { return SecretBuffer("typed") }
+      while let descriptor = open.descriptor {
+        var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&polled, 1, 10_000)
+        open.look()
+      }
+      #expect(open.isWithdrawn)
+      return nil
+    }
+    #expect(asked == [.secret, .info, .visible])
+    #expect(server.heard == ["Unlock+{}", "Respond{conversation:c0ffee,number:2,answer:typed}"])
+  }
+
   @Test(
     "Prompts nobody can answer are protocol violations",
     arguments: [

@@ -71,7 +71,7 @@ def converse(method, **parameters):
         if "error" in reply or "prompt" not in reply["parameters"]:
             return short(reply)
         prompt = reply["parameters"]["prompt"]
-        ask(connection(), "Respond", conversation=reply["parameters"]["conversation"],
+        ask(connection(), "Respond", conversation=reply["parameters"]["conversation"], number=prompt["number"],
             answer=prompt.get("code", OTHER if prompt["style"] == "new-secret" and "kind" in parameters else PASSWORD))
 
 
@@ -165,7 +165,8 @@ def deriving(method, /, *answers, **parameters):
         reply = receive(client)
         while reply["parameters"]["prompt"]["style"] in ("info", "error"):
             reply = receive(client)
-        assert ask(connection(), "Respond", conversation=reply["parameters"]["conversation"], answer=answer) == "served"
+        assert ask(connection(), "Respond", conversation=reply["parameters"]["conversation"],
+                   number=reply["parameters"]["prompt"]["number"], answer=answer) == "served"
     process.end()
     reply = receive(client)
     while "error" not in reply and reply["parameters"].get("prompt", {}).get("style") in ("info", "error"):
@@ -184,7 +185,7 @@ def going_on(method, parameters, **flags):
     while method == "Rekey" and "prompt" in reply["parameters"]:
         prompt = reply["parameters"]["prompt"]
         if prompt["style"] not in ("info", "error"):
-            ask(connection(), "Respond", conversation=reply["parameters"]["conversation"],
+            ask(connection(), "Respond", conversation=reply["parameters"]["conversation"], number=prompt["number"],
                 answer=prompt.get("code", PASSWORD))
         reply = receive(client)
     # Meanwhile nothing goes on.
@@ -282,8 +283,9 @@ print("deriving ChangePassword:", deriving("ChangePassword", PASSWORD, OTHER, **
 recovery = connection()
 send(recovery, "AddSlot", {"kind": "recovery"}, more=True)
 while "prompt" in (reply := receive(recovery))["parameters"]:
-    code = reply["parameters"]["prompt"].get("code", PASSWORD)
-    ask(connection(), "Respond", conversation=reply["parameters"]["conversation"], answer=code)
+    prompt = reply["parameters"]["prompt"]
+    code = prompt.get("code", PASSWORD)
+    ask(connection(), "Respond", conversation=reply["parameters"]["conversation"], number=prompt["number"], answer=code)
 assert converse("AddSlot", kind="password", **COST) == "served"
 answer = deriving("Rekey", code, "", OTHER, method="recovery")
 print("deriving Rekey:", answer, status().get("rekey"), slots())

@@ -276,9 +276,12 @@ import VaultTesting
       let asking = try sandbox.client()
       let id = try #require(try asking.call("Unlock", [:], more: true).string("conversation"))
       #expect(id.count == 32)
+      let other: WireClient.Message = ["conversation": id, "answer": "wrong wrong", "number": 2]
+      #expect(try sandbox.client().call("Respond", other).error == "NoSuchConversation")
       #expect(try answer(id) == nil)
       #expect(try answer(id) == "NoSuchConversation")
       #expect(try asking.reply().error == nil)
+      #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/backoff"))
       #expect(try answer(id) == "NoSuchConversation")
     }
   }

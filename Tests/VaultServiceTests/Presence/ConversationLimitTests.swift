@@ -22,7 +22,7 @@ import VaultCore
     func ask() { conversation.ask(.secret, method: "password", text: "Password") { _ in } }
 
     /// Answers the question; returns false if there was none.
-    func answer() -> Bool { conversation.answer(SecureBytes(count: 8)) }
+    func answer() -> Bool { conversation.answer(SecureBytes(count: 8), to: nil) }
 
     func pass(seconds: Int64) { hands.pass(seconds: seconds) }
   }

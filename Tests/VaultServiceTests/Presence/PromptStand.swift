@@ -28,6 +28,8 @@ final class PromptStand {
     let caller: Caller
     let isPresent = true
     private(set) var texts: [String] = []
+    /// The number of the last question.
+    private(set) var number: Int?
     private(set) var outcome: PresenceOutcome?
     private let stand: PromptStand
     private(set) lazy var conversation = Conversation(
@@ -45,16 +47,22 @@ final class PromptStand {
     }
 
     func begin(_: Conversation) {}
-    func show(_ prompt: Prompt) { texts.append(prompt.text) }
+    func show(_ prompt: Prompt) {
+      texts.append(prompt.text)
+      number = prompt.number ?? number
+    }
     func end() {}
     func finish(_: ConversationResult) {}
     func refuse(_: Refusal) {}
 
     /// Answers PAM's question.
     func type() {
-      let isTaken = conversation.answer(SecureBytes(count: 8))
+      let isTaken = answers(number)
       #expect(isTaken)
     }
+
+    /// Answers the question of a number, or none in particular; returns true if the answer was taken.
+    func answers(_ number: Int?) -> Bool { conversation.answer(SecureBytes(count: 8), to: number) }
     func leave() { conversation.callOff() }
     func dismiss() { conversation.fail(.cancelled) }
 

@@ -39,7 +39,7 @@ import VaultModel
     stand.rooms.waysIn.unlock("recovery", for: seconds, Said(), person)
     let conversation = try #require(person.conversation)
     let typed = isRight ? code.bytes.withBytes { SecureBytes(copying: $0) } : RecoveryCode.random().text()
-    let isTaken = conversation.answer(typed)
+    let isTaken = conversation.answer(typed, to: nil)
     #expect(isTaken)
     return person
   }
@@ -64,6 +64,22 @@ import VaultModel
     #expect(people[0].told.count == 1 && people[0].told[0].hasPrefix("authenticationFailed"), "\(people[0].told)")
     #expect(people[1].told == ["wait 1000"] && people[2].told == ["wait 1000"])
     #expect(attempts.failures(of: source)?.count == 1 && stand.vault.state.kind == .locked)
+  }
+
+  @Test("those that waited for a wrong one are told in their order, a few in each turn") func turns() throws {
+    let people = [try attempt(isRight: false)] + (try (0..<40).map { _ in try attempt() })
+    func told() -> Int { people.count { !$0.told.isEmpty } }
+    stand.hands.stride.value = Turns.length / 2
+    stand.worker.release()
+    var before = told()
+    #expect(before <= 2)
+    for _ in 0..<40 where before < 41 {
+      stand.turns.turn()
+      let now = told()
+      #expect(now > before && now - before <= 4 && people.prefix(now).allSatisfy { !$0.told.isEmpty })
+      before = now
+    }
+    #expect(before == 41 && attempts.failures(of: source)?.count == 1)
   }
 
   @Test("a lock ends those that wait, and nothing of them is tried later") func locked() throws {

@@ -40,7 +40,7 @@ import VaultModel
   private func attempt(_ typed: consuming SecureBytes) throws -> Person {
     let person = Person()
     stand.rooms.waysIn.unlock("recovery", for: 60, Said(), person)
-    let isTaken = try #require(person.conversation).answer(typed)
+    let isTaken = try #require(person.conversation).answer(typed, to: nil)
     #expect(isTaken)
     return person
   }

@@ -55,7 +55,7 @@ import VaultModel
     func type(_ person: Person) throws {
       let conversation = try #require(person.conversation)
       let typed = code.bytes.withBytes { SecureBytes(copying: $0) }
-      let isTaken = conversation.answer(typed)
+      let isTaken = conversation.answer(typed, to: nil)
       #expect(isTaken)
     }
 
@@ -152,7 +152,7 @@ import VaultModel
     stand.rooms.waysIn.unlock("recovery", for: nil, Said(), person)
     let conversation = try #require(person.conversation)
     stand.hands.stride.value = GrantsAhead.part
-    let isTaken = conversation.answer(code.bytes.withBytes { SecureBytes(copying: $0) })
+    let isTaken = conversation.answer(code.bytes.withBytes { SecureBytes(copying: $0) }, to: nil)
     try #require(isTaken && !conversation.isOver && stand.runner.isBusy)
     if reopens {
       stand.vault.closeStore()

@@ -11,7 +11,7 @@ package final class Attempts {
   private var deriving: [UInt32: Derivation] = [:]
   /// The attempts that wait for the derivation under way for their uid, in the order in which they came.
   private var line: [UInt32: [(place: Place, work: () -> Void)]] = [:]
-  /// The lines of the turns in which attempts are about to go on.
+  /// The lines of the turns in which attempts go on.
   private var goingOn: [UInt32: Line] = [:]
 
   /// The purpose of a derivation.
@@ -113,17 +113,14 @@ package final class Attempts {
     line[uid]?.removeFirst()
     forgetEmptyLine(of: uid)
     first.work()
-    guard deriving[uid] == nil, line[uid] != nil, goingOn[uid] == nil else { return }
-    let turn = Line(of: uid)
-    goingOn[uid] = turn
-    vault.waiting.turns?.wait(turn) { [weak self] in
-      self?.goingOn[uid] = nil
-      self?.goOn(for: uid)
-    }
+    guard deriving[uid] == nil, line[uid] != nil else { return }
+    let turns = goingOn[uid] ?? Line(of: uid)
+    goingOn[uid] = turns
+    if turns.count == 0 { vault.waiting.turns?.wait(turns) { [weak self] in self?.goOn(for: uid) } }
   }
 
   private func forgetEmptyLine(of uid: UInt32) {
-    if line[uid]?.isEmpty == true { line[uid] = nil }
+    if line[uid]?.isEmpty == true { (line[uid], goingOn[uid]) = (nil, nil) }
   }
 
   private func save() {
