@@ -241,8 +241,11 @@ struct Keyboard: ~Copyable {
   /// Waits until something is typed, a signal comes, or the question is withdrawn.
   private func event(_ signals: borrowing SignalPipe) throws(Failure) -> Event {
     let wasWithdrawn = isWithdrawn
-    if let number = try wait(signals, or: question?.descriptor) { return .signal(number) }
     question?.look()
+    if isWithdrawn == wasWithdrawn {
+      if let number = try wait(signals, or: question?.descriptor) { return .signal(number) }
+      question?.look()
+    }
     return isWithdrawn && !wasWithdrawn ? .withdrawn : .typed
   }
 

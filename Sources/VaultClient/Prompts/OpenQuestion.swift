@@ -6,8 +6,8 @@ public final class OpenQuestion {
 
   init(_ replies: EarlyReplies) { self.replies = replies }
 
-  /// A descriptor that is readable when ``look()`` is to be called; nil if there is nothing to wait for. At the end of
-  /// the conversation, the question counts as open, so that nothing else takes what the person is typing.
+  /// A descriptor that is readable when ``look()`` is to be called again; nil if there is nothing to wait for. At the
+  /// end of the conversation, the question counts as open, so that nothing else takes what the person is typing.
   public var descriptor: Int32? { isWithdrawn ? nil : replies.descriptor }
 
   /// Takes in what the daemon has said since the question, without a wait.

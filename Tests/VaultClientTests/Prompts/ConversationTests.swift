@@ -208,6 +208,7 @@ import VaultWire
     try server.vault.unlock { prompt in
       asked.append(prompt.style)
       guard prompt.style == .secret, let open = prompt.open else { return SecretBuffer("typed") }
+      open.look()
       while let descriptor = open.descriptor {
         var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         _ = unsafe poll(&polled, 1, 10_000)
