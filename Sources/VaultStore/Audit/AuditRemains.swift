@@ -159,12 +159,12 @@ extension Keychain {
     guard !remains.isEmpty || !isWhole || hasFailed else { return [] }
     try checkForOthers(than: remains.map { AuditWalk.Fault($0) })
     guard !remains.isEmpty else { return [] }
-    var anchor = try anchor() ?? AuditAnchor(cut: .start, joined: .start)
+    var anchor = try anchor() ?? .beginning
     anchor.aside = (anchor.aside + remains.map(\.rows)).sorted { $0.lowerBound < $1.lowerBound }
     // A note that cannot be written must not stay: the next attempt makes another one.
     try orAsBefore { () throws(VaultError) in
       for one in remains { try note(one, now) }
-      anchor.joined = auditEnd
+      anchor.join(to: auditEnd, early: earlyAudit)
       try writeUnwritten(anchor)
     }
     // The next check finds any other fault.

@@ -287,11 +287,7 @@ public final class AuditWalk {
     position.entries = chain.first - 1
     position.pass(chain)
     isVouchedFor = chain.isVouchedFor(after: isVouchedFor)
-    switch chain.origin {
-    case .unlocked: isEarly = false
-    case .cold: isEarly = true
-    case .continued: break
-    }
+    isEarly = chain.isEarly(after: isEarly)
     check(chain, row.row, &before, isFirst: isFirst, keychain)
     let seed: SecureBytes
     do throws(VaultError) {

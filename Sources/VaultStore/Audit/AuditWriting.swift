@@ -9,6 +9,10 @@ struct AuditWriting: ~Copyable {
   /// The number of rows, and of bytes, after which another chain is begun. A reader must go through the keys of a chain
   /// from its beginning, and a chain is cut as a whole.
   static let longest = (rows: 1024, bytes: 512 << 10)
+  /// The number of bytes after which another chain is begun before the first unlock. If more was written before an unlock
+  /// than has room, these chains are removed as a whole, so they are short against the smallest room
+  /// (``Keychain/dropExcessAudit(beyond:atLeast:now:tell:)``).
+  static let longestEarly: Int64 = 16 << 10
   /// The most rows of a chain. When a chain is long enough, the counts of its entries' repetitions are still added to
   /// it, and each count may take a row of its own.
   static let mostRows = longest.rows + 1 + Keychain.mostAuditRepeats
@@ -21,6 +25,8 @@ struct AuditWriting: ~Copyable {
   /// The age of the log according to the unlocked vault's chains, this one included; nil when this chain, or the one
   /// that it continues, was begun before the first unlock.
   let known: AuditAge?
+  /// True when this chain, or the one that it continues, was begun before the first unlock.
+  let isEarly: Bool
   let beginning: AuditPosition
   /// The end of the log, including what is not written yet.
   private(set) var end: AuditPosition
@@ -49,14 +55,16 @@ struct AuditWriting: ~Copyable {
   ///   - written: the end of the written part of the log before this chain.
   ///   - unwritten: the rows of that log that are not written yet.
   ///   - standing: a tally on the disk.
+  ///   - isAfterEarly: true when the chain before was begun before the first unlock, or this process has begun none.
   ///   - known: the age of the log according to the unlocked vault's chains before this one.
   init(
     _ chain: AuditChain, _ key: consuming AuditKey, after end: AuditPosition, written: AuditPosition,
-    unwritten: [AuditRow], standing: Standing?, known: AuditAge? = nil
+    unwritten: [AuditRow], standing: Standing?, isAfterEarly: Bool, known: AuditAge?
   ) {
     var known = known
     if known?.add(chain) == nil, chain.origin == .unlocked { known = AuditAge(chain) }
     self.known = known
+    isEarly = chain.isEarly(after: isAfterEarly)
     self.standing = standing
     self.key = key
     self.unwritten = unwritten
@@ -74,6 +82,7 @@ struct AuditWriting: ~Copyable {
   init(copying other: borrowing AuditWriting) {
     key = AuditKey(copying: other.key)
     (chain, time, age, beginning, known) = (other.chain, other.time, other.age, other.beginning, other.known)
+    isEarly = other.isEarly
     (end, written, isOver, standing) = (other.end, other.written, other.isOver, other.standing)
     (unwritten, unwrittenBytes) = (other.unwritten, other.unwrittenBytes)
     switch other.tally {
@@ -85,7 +94,8 @@ struct AuditWriting: ~Copyable {
   /// True when the next record must begin another chain. A chain also ends after a day, because the age of the log is
   /// known from the beginnings of chains.
   func isLong(at now: Int64) -> Bool {
-    isOver || end.row - chain >= Self.longest.rows || end.bytes - beginning.bytes >= Self.longest.bytes
+    let most = isEarly ? Self.longestEarly : Int64(Self.longest.bytes)
+    return isOver || end.row - chain >= Self.longest.rows || end.bytes - beginning.bytes >= most
       || now < Seconds.from(AuditChain.longestStep, to: time) || now >= Seconds.after(AuditChain.longestStep, time)
   }
 

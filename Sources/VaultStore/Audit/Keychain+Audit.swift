@@ -29,7 +29,7 @@ extension Keychain {
   /// nothing authenticates.
   public var auditFacts: AuditFacts {
     let end = auditEnd
-    let anchor = (try? storedAnchor()) ?? AuditAnchor(cut: .start, joined: .start)
+    let anchor = (try? storedAnchor()) ?? .beginning
     let bytes = anchor.bytes(after: anchor.cut, to: end)
     return AuditFacts(entries: end.entries, cut: anchor.cut.entries, bytes: bytes, link: end.link)
   }
@@ -167,10 +167,7 @@ extension Keychain {
     if hasFailed { throw Self.failed }
     database.defersSyncs = !isSynced
     defer { database.defersSyncs = false }
-    var anchor = anchored ? try anchor(joining: auditEnd) : nil
-    if let usage, anchor != nil { try anchor?.keep(sealed(usage), at: usage.time, early: earlyAudit) }
-    try writeUnwritten(anchor)
-    if usage != nil, anchor != nil { earlyAudit = 0 }
+    try writeUnwritten(anchored ? try anchor(joining: auditEnd, usage) : nil)
   }
 
   /// The row of the tally that is on the disk; nil when there is none.
@@ -185,9 +182,11 @@ extension Keychain {
   }
 
   /// Writes the records that are not on the disk yet, and an anchor if there is one, even into a store that has failed.
+  /// The anchor must count ``earlyAudit``.
   func writeUnwritten(_ anchor: AuditAnchor?) throws(VaultError) {
     guard writtenAuditEnd != nil, hasUnwrittenAudit || anchor != nil else { return }
     try writeAudit { () throws(VaultError) in if let anchor { try put(anchor) } }
+    if anchor != nil { earlyAudit = 0 }
   }
 
   /// Makes changes in a transaction of their own, which also writes all records of the log that are not on the disk
@@ -259,12 +258,15 @@ extension Keychain {
     var origin: AuditChain.Origin
     switch before {
     case .some(let writing):
-      (end, written, unwritten, origin) = (writing.end, writing.written, writing.unwritten, .continued)
+      (end, written, unwritten) = (writing.end, writing.written, writing.unwritten)
+      // The boot key vouches for each chain from before the first unlock, because those before it may be removed.
+      origin = writing.isEarly && keys.always.audit != nil ? .cold : .continued
     case .none:
       (end, written, unwritten, origin) = (found.position, found.position, [], .cold)
     }
     let ended = before?.lastEnd(vault).mac ?? found.mac
     let standing = before?.standing
+    let isEarly = before?.isEarly ?? true
     if keys.whenUnlocked.audit != nil { origin = .unlocked }
     var chain: AuditChain
     do throws(CryptoError) {
@@ -282,7 +284,7 @@ extension Keychain {
     }
     bound.audit = AuditWriting(
       chain, AuditKey(seed: seed), after: end, written: written, unwritten: unwritten, standing: standing,
-      known: known)
+      isAfterEarly: isEarly, known: known)
   }
 
   func mac(_ chain: inout AuditChain, _ row: Int64, _ key: borrowing SecureBytes?) {
@@ -333,10 +335,11 @@ extension Keychain {
 
   /// The anchor that covers everything up to `end`; nil when the keys for it are not in memory, or the earlier part of
   /// the log has not been joined yet.
-  private func anchor(joining end: AuditPosition) throws(VaultError) -> AuditAnchor? {
+  private func anchor(joining end: AuditPosition, _ usage: AuditUsage?) throws(VaultError) -> AuditAnchor? {
     guard bound.isAuditJoined, holdsIntegrityKey(.whenUnlocked) else { return nil }
-    var anchor = try anchor() ?? AuditAnchor(cut: .start, joined: end)
-    anchor.joined = end
+    var anchor = try anchor() ?? .beginning
+    if let usage { anchor.keep(try sealed(usage), at: usage.time) }
+    anchor.join(to: end, early: earlyAudit)
     return anchor
   }
 

@@ -43,14 +43,14 @@ extension Keychain {
       try orAsBefore { () throws(VaultError) in
         try seal(entries, now: now)
         then()
-        if hasUnwrittenAudit { anchor.joined = auditEnd }
-        if let usage { anchor.keep(try sealed(usage), at: usage.time, early: earlyAudit) }
+        if let usage { anchor.keep(try sealed(usage), at: usage.time) }
+        anchor.join(to: hasUnwrittenAudit ? auditEnd : anchor.joined, early: earlyAudit)
         try writeAudit { () throws(VaultError) in
           try database.cutAudit(upTo: anchor.cut.row)
           try put(anchor)
         }
       }
-      if usage != nil { earlyAudit = 0 }
+      earlyAudit = 0
     }
     return anchor.cut.entries - before
   }

@@ -7,40 +7,60 @@ extension Keychain {
   /// have more than `most` bytes. A daemon does not write so much, so somebody else has added to the file, or the log
   /// was made smaller. If all of it stayed, entries that the vault vouches for would be removed for it.
   ///
-  /// Chains that the unlocked vault has begun stay. Call this before the first ``joinAudit(rows:_:)``.
+  /// Chains that the unlocked vault has begun stay. Call this before the first ``joinAudit(rows:_:)``, which reports
+  /// the fault if nothing can be removed because the log is damaged or has no place for another gap.
   ///
   /// - Parameters:
-  ///   - least: the fewest bytes for which a gap is made.
+  ///   - least: the fewest bytes beyond `most` for which anything is removed.
   ///   - now: Unix seconds.
   ///   - tell: makes the entry that reports how many entries were removed, as their chains state it. It is written at
   ///     the same time, in a chain of the unlocked vault.
   /// - Returns: false if this is not possible yet, because records wait to be written.
-  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``; ``VaultError/storage(_:)``. Nothing was removed then.
+  /// - Throws: ``VaultError/locked``; ``VaultError/storage(_:)``. Nothing was removed then.
   public func dropExcessAudit(
-    beyond most: Int64, atLeast least: Int64 = 1, now: Int64, tell: (_ gone: Int64) -> AuditEntry
+    beyond most: Int64, atLeast least: Int64, now: Int64, tell: (_ gone: Int64) -> AuditEntry
   ) throws(VaultError) -> Bool {
     guard !bound.isAuditJoined, bound.auditJoin == nil, !hasFailed, unjoinedAuditBytes ?? 0 > most else { return true }
     guard !hasUnwrittenAudit else { return false }
-    var anchor = try anchor() ?? AuditAnchor(cut: .start, joined: .start)
-    let room = max(0, most - anchor.early)
-    let early = try earlyBytes(after: anchor)
-    guard early - room >= least else { return true }
-    var excess = Excess(anchor, left: early - room)
+    do throws(VaultError) {
+      var anchor = try anchor() ?? .beginning
+      guard let excess = try excess(after: anchor, beyond: most, atLeast: least) else { return true }
+      anchor.gaps = excess.gaps
+      try remove(excess, anchor, now: now, tell)
+    } catch .corrupt(let reason) {
+      bound.auditFault = reason
+    }
+    return true
+  }
+
+  /// The chains to be removed; nil if all stay.
+  private func excess(
+    after anchor: AuditAnchor, beyond most: Int64, atLeast least: Int64
+  ) throws(VaultError) -> Excess? {
+    // The entries from before earlier unlocks stay, but they count: however little is added before each unlock, all of
+    // it together stays within the limits.
+    let beyond = anchor.early + (try earlyBytes(after: anchor)) - most
+    guard beyond >= least else { return nil }
+    var excess = Excess(anchor, left: beyond)
     try eachTailRow(after: anchor) { (row: AuditRow) throws(VaultError) in try excess.meet(row) }
-    let removed = excess.end(at: auditEnd)
-    guard !removed.isEmpty else { return true }
-    anchor.gaps = excess.gaps
+    excess.end(at: auditEnd)
+    return excess.removed.isEmpty ? nil : excess
+  }
+
+  /// Removes chains, and stores the anchor that names the gaps.
+  private func remove(
+    _ excess: Excess, _ anchor: AuditAnchor, now: Int64, _ tell: (_ gone: Int64) -> AuditEntry
+  ) throws(VaultError) {
     try orAsBefore { () throws(VaultError) in
       endAuditChain()
       var block = AuditBlock()
       block.add(tell(excess.entries))
       try sealAuditAnyway(&block, now: now)
       try writeAudit { () throws(VaultError) in
-        for rows in removed { try database.cutAudit(rows: rows) }
+        for rows in excess.removed { try database.cutAudit(rows: rows) }
         try put(anchor)
       }
     }
-    return true
   }
 
   /// Walks the written rows that the anchor does not cover, without a tally of this process.
@@ -74,7 +94,8 @@ extension Keychain {
     private(set) var entries: Int64 = 0
     /// The bytes that are still to be removed.
     private var left: Int64
-    private var removed: [ClosedRange<Int64>] = []
+    /// The rows to be removed.
+    private(set) var removed: [ClosedRange<Int64>] = []
     /// The position after the last row that stays, or after the gap before the present row.
     private var position: AuditPosition
     /// The earlier gaps after the part that the anchor covers.
@@ -100,8 +121,9 @@ extension Keychain {
       guard row.isBeginning else { return pass(row) }
       let chain = try Keychain.chain(row)
       isEarly = chain.isEarly(after: isEarly)
-      // The last place is for a gap that is there already.
-      if isEarly, left > 0, gaps.count + known.count < AuditAnchor.mostGaps - 1 {
+      if isEarly, left > 0 {
+        // If these chains stayed, entries that the vault vouches for would have to go for them.
+        guard gap != nil || gaps.count + known.count < AuditAnchor.mostGaps else { throw Self.tooMany }
         if first == nil { first = chain.first }
       } else {
         close(before: chain.first)
@@ -141,22 +163,12 @@ extension Keychain {
     }
 
     /// Ends the gap at the end of the log.
-    ///
-    /// - Returns: the rows to be removed.
-    mutating func end(at end: AuditPosition) -> [ClosedRange<Int64>] {
-      close(before: end.entries + 1)
-      return removed
-    }
-  }
-}
+    mutating func end(at end: AuditPosition) { close(before: end.entries + 1) }
 
-extension AuditChain {
-  /// True if the chain was begun before an unlock, or continues such a chain.
-  fileprivate func isEarly(after isBefore: Bool) -> Bool {
-    switch origin {
-    case .unlocked: false
-    case .cold: true
-    case .continued: isBefore
+    private static var tooMany: VaultError {
+      let times = "\(AuditAnchor.mostGaps) times already"
+      return .corrupt(
+        "more was written into the audit log before an unlock than has room, and such entries were removed \(times)")
     }
   }
 }

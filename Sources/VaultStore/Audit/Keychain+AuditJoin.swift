@@ -29,6 +29,8 @@ extension Keychain {
     } catch .corrupt(let reason) {
       findings = [Finding(.damaged, reason)]
     }
+    // The walk need not see the fault that prevented the removal.
+    if findings.isEmpty, let fault = bound.auditFault { findings = [Finding(.damaged, fault)] }
     bound.unvouchedAudit = bound.auditJoin?.unvouchedSince
     earlyAudit = bound.auditJoin?.early ?? 0
     bound.auditJoin = nil
@@ -103,22 +105,21 @@ extension Keychain {
   /// the new keys of a rekey. True when everything that was written there is here, and the anchor here covers as much.
   /// A transaction must be open.
   ///
-  /// - Parameter part: the part to copy; nil for all of the log.
+  /// - Parameter part: the part to copy, and the bytes in it that were written before a first unlock and that no anchor
+  ///   counts; nil for all of the log.
   func copyAudit(
-    of source: Keychain, rows: Int, _ part: (cut: AuditPosition, end: AuditPosition)? = nil
+    of source: Keychain, rows: Int, _ part: (cut: AuditPosition, end: AuditPosition, early: Int64)?
   ) throws(VaultError) -> Bool {
     let known = part?.end ?? source.writtenAuditEnd
     guard let end = if let known { known } else { try source.storedEnd()?.position } else { return true }
     var anchor: AuditAnchor
     if let part {
-      let isVouchedFor = ((try? source.anchor()) ?? nil)?.isVouchedFor ?? true
-      anchor = AuditAnchor(cut: part.cut, joined: part.end, isVouchedFor: isVouchedFor)
-      let rows = part.cut.row + 1...max(part.cut.row + 1, part.end.row)
       let known = (try? source.anchor()) ?? nil
-      anchor.aside = known?.aside.filter { rows.contains($0) } ?? []
-      anchor.gaps = known?.gaps.filter { rows.contains($0.rows) } ?? []
+      anchor = (known ?? .beginning).part(from: part.cut, to: part.end, early: part.early)
     } else {
-      anchor = try source.anchor() ?? AuditAnchor(cut: .start, joined: .start)
+      anchor = try source.anchor() ?? .beginning
+      // The anchor covers only what was joined.
+      if source.bound.isAuditJoined { anchor.join(to: end, early: source.earlyAudit) }
     }
     let cut = anchor.cut
     if part == nil { try removeLastRecord(besides: source) }
@@ -146,12 +147,10 @@ extension Keychain {
     if let tally = source.standingTally, end.row < tally.row { stored = tally.before }
     if stored?.position != end { stored = nil }
     try database.putMeta(MetaName.auditEnd, (stored ?? AuditEnd(end, chain: chain)).encoded)
-    // The anchor covers only what was joined.
-    if source.bound.isAuditJoined { anchor.joined = end }
     // If only a part of the log is copied, its use cannot be known.
     let usage = part == nil ? try source.auditUsage() : nil
     anchor.forgetUsage()
-    if let usage { anchor.keep(try sealed(usage), at: anchor.earlyTime, early: 0) }
+    if let usage { anchor.keep(try sealed(usage), at: anchor.earlyTime) }
     let mark = try mark(anchor: anchor.encoded)
     changes.clear(Self.auditPlace, .whenUnlocked, stored: try classRecord(.whenUnlocked).sets[Self.auditPlace])
     note(.insert, .whenUnlocked, Self.auditPlace, .single, mark)

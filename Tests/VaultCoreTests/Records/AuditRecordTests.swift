@@ -263,7 +263,8 @@ import VaultModel
     #expect(again == end && again.mac == again.mac(vault, key: &key))
     key.withNextKey { _ in }
     #expect(again.mac != again.mac(vault, key: &key))
-    let anchor = AuditAnchor(cut: .start, joined: Self.position)
+    var anchor = AuditAnchor.beginning
+    anchor.join(to: Self.position, early: 0)
     let read = try anchor.encoded.withSpan { (span: RawSpan) throws(CryptoError) in try AuditAnchor(decoding: span) }
     #expect(read == anchor)
     for bytes in [anchor.encoded.dropLast(), end.encoded.dropLast()] {
@@ -276,7 +277,8 @@ import VaultModel
       }
     }
     var kept = anchor
-    kept.keep([UInt8](repeating: 5, count: AEAD.overhead + 51), at: 2000, early: 70)
+    kept.keep([UInt8](repeating: 5, count: AEAD.overhead + 51), at: 2000)
+    kept.join(to: Self.position, early: 70)
     let keptAgain = try kept.encoded.withSpan { (span: RawSpan) throws(CryptoError) in
       try AuditAnchor(decoding: span)
     }
@@ -287,9 +289,21 @@ import VaultModel
         try part.withSpan { (span: RawSpan) throws(CryptoError) in _ = try AuditAnchor(decoding: span) }
       }
     }
-    let backwards = AuditAnchor(cut: Self.position, joined: .start).encoded
+    // Without a usage, the bytes from before unlocks are kept as well.
+    kept.forgetUsage()
+    let early = kept.encoded
+    let earlyAgain = try early.withSpan { (span: RawSpan) throws(CryptoError) in try AuditAnchor(decoding: span) }
+    #expect(earlyAgain == kept && earlyAgain.early == 70 && earlyAgain.usage == [])
+    for count in 0..<early.count {
+      let part = Array(early.prefix(count))
+      #expect(throws: CryptoError.self) {
+        try part.withSpan { (span: RawSpan) throws(CryptoError) in _ = try AuditAnchor(decoding: span) }
+      }
+    }
+    var backwards = AuditAnchor.beginning
+    backwards.cut = Self.position
     #expect(throws: CryptoError.self) {
-      try backwards.withSpan { (span: RawSpan) throws(CryptoError) in _ = try AuditAnchor(decoding: span) }
+      try backwards.encoded.withSpan { (span: RawSpan) throws(CryptoError) in _ = try AuditAnchor(decoding: span) }
     }
   }
 }

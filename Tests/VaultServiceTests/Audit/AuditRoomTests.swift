@@ -172,6 +172,20 @@ import VaultStore
     #expect(try stand.vault.keychain().auditFacts.bytes < 1 << 20)
   }
 
+  @Test("damage behind such a flood is told in an entry, and nothing is removed for the flood") func damaged() throws {
+    let victim = try Self.victim()
+    let before = try AuditTests.told(victim).filter { $0 != "audit ok read" }
+    let stand = try Self.flooded(victim)
+    try stand.edit("UPDATE audit SET sealed = zeroblob(length(sealed)) WHERE id = (SELECT max(chain) FROM audit)")
+    try stand.unlock()
+    for _ in 0..<3 { stand.hands.pass(seconds: 61) }
+    let told = try AuditTests.told(stand)
+    #expect(Array(told.prefix(before.count)) == before)
+    let fault = "missing, or not what was written"
+    #expect(told.contains { $0.hasPrefix("audit failed ") && $0.hasSuffix(fault) })
+    #expect(try stand.vault.keychain().hasFailed)
+  }
+
   @Test("what the daemon itself writes behind such a flood stays") func behind() throws {
     let victim = try Self.victim()
     let before = try AuditTests.told(victim).filter { $0 != "audit ok read" }
@@ -229,6 +243,9 @@ import VaultStore
     for _ in 0..<3 { last.hands.pass(seconds: 61) }
     let told = try AuditTests.told(last)
     #expect(told.contains("use ok the newest") && told.contains { $0.hasSuffix(Self.excess) })
+    // The newest of the many from before it stay as well, as far as they have room.
+    let kept = told.filter { $0.hasPrefix("use ok ") && $0.hasSuffix(Self.long) }
+    #expect(kept.count > 300 && kept.contains { $0.hasPrefix("use ok 900 ") }, "\(kept.count)")
     #expect(try last.vault.keychain().verify().isOK)
   }
 

@@ -104,7 +104,8 @@ import VaultModel
       publicKey: try forger.checkedPublicKey())
     if withBootKey { forger.mac(&chain, end.position.row + 1, forger.keys.always.audit) }
     var writing = AuditWriting(
-      chain, AuditKey(seed: seed), after: end.position, written: end.position, unwritten: [], standing: nil)
+      chain, AuditKey(seed: seed), after: end.position, written: end.position, unwritten: [], standing: nil,
+      isAfterEarly: true, known: nil)
     var block = AuditBlock()
     block.add(.get, .ok, time: time, caller: nil)
     writing.seal(&block, forger.vault)

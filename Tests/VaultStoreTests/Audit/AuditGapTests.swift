@@ -8,9 +8,9 @@ import VaultModel
   private static let told = "removed"
 
   /// Removes what is beyond `most` bytes from before the unlock.
-  private static func drop(_ keychain: Keychain, beyond most: Int64) throws -> Int64? {
+  private static func drop(_ keychain: Keychain, beyond most: Int64, atLeast least: Int64 = 1) throws -> Int64? {
     var entries: Int64?
-    let isDone = try keychain.dropExcessAudit(beyond: most, now: 5000) { gone in
+    let isDone = try keychain.dropExcessAudit(beyond: most, atLeast: least, now: 5000) { gone in
       entries = gone
       return AuditEntry(time: 5000, action: .audit, outcome: .failed, item: told)
     }
@@ -155,5 +155,123 @@ import VaultModel
     }
     #expect(walk.faults.map(\.text) == told && !told.isEmpty && told.count < noted.count && walk.uncompared == 0)
     #expect(try keychain.verify().isOK)
+  }
+
+  // MARK: As much as there is no room for
+
+  /// Opens a vault whose boot key may be there.
+  private static func opened(_ fixture: Fixture, withBootKey: Bool) throws -> Keychain {
+    let keychain = try fixture.open()
+    if withBootKey { try keychain.openAlways(bootKey: fixture.bootKey) }
+    return keychain
+  }
+
+  @Test("takes of one daemon's entries the oldest, as far as these have no room", arguments: [false, true])
+  func oneDaemon(withBootKey: Bool) throws {
+    let fixture = try Fixture.withItems(1)
+    let first = try fixture.unlocked()
+    #expect(try first.joinAudit(rows: .max) == [])
+    try AuditStoreTests.write(2, to: first)
+    try first.close()
+    let cold = try Self.opened(fixture, withBootKey: withBootKey)
+    try AuditStoreTests.write(1000, to: cold)
+    try cold.close()
+    let keychain = try Self.opened(fixture, withBootKey: withBootKey)
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    let bytes = try #require(keychain.unjoinedAuditBytes)
+    let gone = try #require(try Self.drop(keychain, beyond: bytes / 2))
+    let left = try #require(keychain.unjoinedAuditBytes)
+    #expect(left < bytes / 2 + 1024 && left > bytes / 2 - AuditWriting.longestEarly - 1024, "\(left) of \(bytes)")
+    #expect(try keychain.joinAudit(rows: .max) == [])
+    #expect(keychain.auditNote == nil)
+    try AuditStoreTests.write(1, to: keychain)
+    try Self.expectWhole(keychain, gone: gone)
+    let walk = try keychain.auditWalk(noted: [:])
+    while try !walk.step(keychain, rows: .max) {}
+    #expect(walk.unvouched == (withBootKey ? 0 : 2000 - gone))
+  }
+
+  @Test("is made however little is added before each unlock, if all of it together has no room") func littleByLittle()
+    throws
+  {
+    let (most, least): (Int64, Int64) = (20 << 10, 8 << 10)
+    let fixture = try Fixture.withItems(1)
+    var gone: Int64 = 0
+    for _ in 0..<12 {
+      let cold = try fixture.open()
+      try AuditStoreTests.write(30, to: cold)
+      try cold.close()
+      let keychain = try fixture.unlocked()
+      let early = try keychain.anchor()?.early ?? 0
+      #expect(try #require(keychain.unjoinedAuditBytes) < early + least)
+      gone += try Self.drop(keychain, beyond: most, atLeast: least) ?? 0
+      #expect(try keychain.joinAudit(rows: .max) == [])
+      try AuditStoreTests.write(1, to: keychain)
+      #expect(try #require(try keychain.anchor()).early < most + least)
+      #expect(try keychain.verify().isOK)
+      try keychain.close()
+    }
+    #expect(gone > 0)
+  }
+
+  @Test("where the anchor has no place for it, is a fault, and all entries stay", arguments: [0, 1])
+  func tooMany(places: Int) throws {
+    let fixture = try Fixture.withItems(1)
+    let first = try fixture.unlocked()
+    #expect(try first.joinAudit(rows: .max) == [])
+    try AuditStoreTests.write(2 * AuditAnchor.mostGaps, of: 1, to: first)
+    var anchor = try #require(try first.anchor())
+    anchor.gaps = (1...Int64(AuditAnchor.mostGaps - places)).map { number in
+      AuditGap(rows: 2 * number...2 * number, bytes: 0, link: AuditChain.beginning)
+    }
+    try first.writeAudit { () throws(VaultError) in try first.put(anchor) }
+    try first.close()
+    let cold = try fixture.open()
+    for _ in 0..<10 {
+      try AuditStoreTests.write(2, to: cold)
+      cold.endAuditChain()
+    }
+    try cold.close()
+    let keychain = try fixture.unlocked()
+    let rows = try keychain.database.lastAuditRow()
+    let gone = try Self.drop(keychain, beyond: 1000)
+    #expect((gone == nil) == (places == 0))
+    guard places == 0 else {
+      #expect(try keychain.anchor()?.gaps.count == AuditAnchor.mostGaps)
+      return
+    }
+    let reason = "more was written into the audit log before an unlock than has room"
+    let found = try #require(try keychain.joinAudit(rows: .max))
+    #expect(found == ["\(reason), and such entries were removed 1024 times already"])
+    // Nothing is written any more, so nothing is removed for what was added.
+    #expect(keychain.hasFailed)
+    #expect(try keychain.database.lastAuditRow() == rows)
+    #expect(throws: VaultError.self) { try AuditStoreTests.write(1, to: keychain) }
+    #expect(try keychain.cutAudit(toBytes: 1, olderThan: nil, now: 6000) == 0)
+    let salvage = try Salvage(keychain, in: fixture.path("salvage"), now: 6000, mostEarly: 1000)
+    while try !salvage.step(items: 100) {}
+    #expect(salvage.target.auditFacts.entries == anchor.joined.entries + 1)
+  }
+
+  @Test("is not made in a damaged log, and the damage is named like any other") func damaged() throws {
+    let fixture = try Fixture.withItems(1)
+    let first = try fixture.unlocked()
+    #expect(try first.joinAudit(rows: .max) == [])
+    try AuditStoreTests.write(2, to: first)
+    try first.close()
+    let cold = try fixture.open()
+    for _ in 0..<10 {
+      try AuditStoreTests.write(2, to: cold)
+      cold.endAuditChain()
+    }
+    try cold.close()
+    // The ninth chain of the locked daemon begins in this row.
+    try fixture.sql("UPDATE audit SET sealed = zeroblob(length(sealed)) WHERE id = 28 AND chain = 28")
+    let keychain = try fixture.unlocked()
+    #expect(try Self.drop(keychain, beyond: 100) == nil)
+    let found = try #require(try keychain.joinAudit(rows: .max))
+    #expect(found.contains("the entries 37 to 40 of the audit log are missing, or not what was written"), "\(found)")
+    #expect(keychain.hasFailed)
+    #expect(try !keychain.verify().isOK)
   }
 }

@@ -216,7 +216,7 @@ import VaultModel
   }
 
   @Test("an anchor says which rows are set aside, and no other bytes are one") func anchor() throws {
-    var anchor = AuditAnchor(cut: .start, joined: .start)
+    var anchor = AuditAnchor.beginning
     let plain = anchor.encoded
     anchor.aside = [2...4, 7...7]
     let bytes = anchor.encoded
@@ -234,7 +234,7 @@ import VaultModel
   }
 
   @Test("an anchor says which parts are gaps, and no other bytes are one") func gaps() throws {
-    var anchor = AuditAnchor(cut: .start, joined: .start)
+    var anchor = AuditAnchor.beginning
     let (first, second) = (
       AuditGap(rows: 3...9, bytes: 700, link: AuditChain.beginning),
       AuditGap(rows: 11...11, bytes: 20, link: AuditChain.beginning)

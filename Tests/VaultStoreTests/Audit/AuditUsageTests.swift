@@ -83,4 +83,49 @@ import VaultModel
     }
     #expect(try #require(try last.storedAnchor()).early < before / 2)
   }
+
+  @Test("what was written before first unlocks still counts after a salvage and a change of all keys") func earlyKept()
+    throws
+  {
+    let fixture = try Fixture.withItems(1)
+    var keychain = try fixture.open()
+    try AuditStoreTests.write(4, to: keychain)
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    #expect(try keychain.joinAudit(rows: .max) == [])
+    // The bytes count even if the use of the log is not known.
+    try AuditStoreTests.write(1, to: keychain)
+    let first = try #require(try keychain.anchor()).early
+    #expect(first > 500)
+    try Self.write(to: keychain, Self.usage)
+    try keychain.close()
+    keychain = try fixture.open()
+    try AuditStoreTests.write(4, to: keychain)
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    let both = try #require(keychain.unjoinedAuditBytes)
+    #expect(both > first + 500)
+    func salvaged(_ name: String, mostEarly: Int64) throws -> AuditAnchor {
+      let salvage = try Salvage(keychain, in: fixture.path(name), now: 6000, mostEarly: mostEarly)
+      while try !salvage.step(items: 100) {}
+      #expect(try salvage.target.verify().isOK)
+      return try #require(try salvage.target.anchor())
+    }
+    // The part that is not vouched for yet is copied if all of it together has room.
+    #expect(try salvaged("fits", mostEarly: both).early == both)
+    #expect(try salvaged("more", mostEarly: both - 1).early == keychain.anchor()?.early)
+    #expect(try keychain.joinAudit(rows: .max) == [])
+    try Self.write(to: keychain, Self.usage)
+    #expect(try keychain.anchor()?.early == both)
+    #expect(try salvaged("joined", mostEarly: both).early == both)
+    let rekey = try fixture.rekey(keychain)
+    while try !rekey.step(records: 10) {}
+    try rekey.finish()
+    #expect(try keychain.anchor()?.early == both)
+    #expect(try keychain.verify().isOK)
+    try keychain.close()
+    // If the anchor is lost, all that the log has from before unlocks counts, as far as there is room.
+    try fixture.sql("DELETE FROM meta WHERE name = 'audit-anchor'")
+    keychain = try fixture.unlocked()
+    #expect(try salvaged("lost", mostEarly: .max).early >= both)
+    #expect(try salvaged("bounded", mostEarly: 600).early == 600)
+  }
 }

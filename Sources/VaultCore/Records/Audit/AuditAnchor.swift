@@ -36,16 +36,18 @@ public struct AuditGap: Hashable, Sendable {
 /// the position up to which it was known to be complete; and the use that subjects had made of it up to there. The
 /// anchor is part of the record set of the strongest class, so it changes only while the vault is unlocked.
 ///
+/// Except for ``beginning``, an anchor is made only from the anchor before it, so nothing that it counts is forgotten.
+///
 /// The stored form:
 ///
 ///   1  format version, 1 to 3    1  whether anybody vouched for the chain before the first record, 1 or 0
 ///   the position before the first record    the position up to which all is known; from version 2 on then
 ///   2  number of ranges of rows that are set aside    for each, in order, 8  first row    8  last row
-///   in version 3  2  number of gaps    for each, in order, the ``AuditGap``
+///   in version 3  2  number of gaps, 0 only if ``early`` is all that follows    for each, in order, the ``AuditGap``
 ///   8  ``early``    8  ``earlyTime``    to the end  ``AuditUsage``, sealed, if it is known
 public struct AuditAnchor: Hashable, Sendable {
   public var cut: AuditPosition
-  public var joined: AuditPosition
+  public private(set) var joined: AuditPosition
   /// False if nobody vouched for the chain before ``cut``, which the next chain may have continued.
   public var isVouchedFor: Bool
   /// The rows of whole chains that nobody can read and that were set aside, in order. A check skips these rows, and the
@@ -61,15 +63,43 @@ public struct AuditAnchor: Hashable, Sendable {
   public private(set) var earlyTime: Int64 = 0
   private static let week: Int64 = 7 * 86_400
 
-  /// The versions of an anchor without set-aside rows, gaps and usage; without gaps; and of any other anchor.
+  /// The versions of an anchor without set-aside rows, gaps, usage and ``early``; of one with set-aside rows or usage,
+  /// but without gaps; and of any other one.
   private static let (plainVersion, wholeVersion, version): (UInt8, UInt8, UInt8) = (1, 2, 3)
   /// The highest number of ranges of rows that are set aside.
   public static let mostAside = 256
   /// The highest number of gaps.
   public static let mostGaps = 1024
 
-  public init(cut: AuditPosition, joined: AuditPosition, isVouchedFor: Bool = true) {
+  /// The anchor of a log that has none yet.
+  public static let beginning = AuditAnchor(cut: .start, joined: .start, isVouchedFor: true)
+
+  private init(cut: AuditPosition, joined: AuditPosition, isVouchedFor: Bool) {
     (self.cut, self.joined, self.isVouchedFor) = (cut, joined, isVouchedFor)
+  }
+
+  /// The anchor of a copy of a part of the log, in another store.
+  ///
+  /// - Parameters:
+  ///   - cut: The position at which the part begins.
+  ///   - end: The position at which it ends, and up to which all is known.
+  ///   - more: The bytes of the part after ``joined`` that were written before a first unlock.
+  public func part(from cut: AuditPosition, to end: AuditPosition, early more: Int64) -> AuditAnchor {
+    var part = self
+    part.cut = cut
+    part.aside.removeAll { $0.lowerBound <= cut.row || $0.upperBound > end.row }
+    part.gaps.removeAll { $0.rows.lowerBound <= cut.row || $0.rows.upperBound > end.row }
+    part.forgetUsage()
+    part.join(to: end, early: more)
+    return part
+  }
+
+  /// Covers the log up to `end`.
+  ///
+  /// - Parameter more: The bytes between ``joined`` and `end` that were written before a first unlock.
+  public mutating func join(to end: AuditPosition, early more: Int64) {
+    joined = end
+    early = min(early + min(max(0, more), AuditPosition.most), AuditPosition.most)
   }
 
   /// True if a row is among those that were set aside.
@@ -92,22 +122,20 @@ public struct AuditAnchor: Hashable, Sendable {
 
   /// Stores the sealed use that subjects have made of the log.
   ///
-  /// - Parameters:
-  ///   - time: Unix seconds. A clock that jumps subtracts no more from ``early`` than one day does.
-  ///   - more: The bytes that were written before a first unlock since the last call.
-  public mutating func keep(_ usage: [UInt8], at time: Int64, early more: Int64) {
+  /// - Parameter time: Unix seconds. A clock that jumps subtracts no more from ``early`` than one day does.
+  public mutating func keep(_ usage: [UInt8], at time: Int64) {
     let passed = min(max(0, Seconds.from(earlyTime, to: time)), AuditChain.longestStep)
-    let left = early - Int64(Double(early) * Double(passed) / Double(Self.week))
-    (early, earlyTime) = (min(left + min(max(0, more), AuditPosition.most), AuditPosition.most), time)
-    self.usage = usage
+    early -= Int64(Double(early) * Double(passed) / Double(Self.week))
+    (earlyTime, self.usage) = (time, usage)
   }
 
   public var encoded: [UInt8] {
-    let isPlain = aside.isEmpty && usage.isEmpty && gaps.isEmpty
-    let gone = gaps.isEmpty ? 0 : 2 + gaps.count * AuditGap.encodedCount
+    let isPlain = aside.isEmpty && usage.isEmpty && gaps.isEmpty && early == 0
+    let hasGaps = !gaps.isEmpty || aside.isEmpty && usage.isEmpty
+    let gone = hasGaps ? 2 + gaps.count * AuditGap.encodedCount : 0
     let more = isPlain ? 0 : 2 + aside.count * 16 + gone + 16
     return ByteWriter.array(count: 1 + 1 + 2 * AuditPosition.encodedCount + more) { writer, out in
-      writer.uint8(isPlain ? Self.plainVersion : gaps.isEmpty ? Self.wholeVersion : Self.version, &out)
+      writer.uint8(isPlain ? Self.plainVersion : hasGaps ? Self.version : Self.wholeVersion, &out)
       writer.uint8(isVouchedFor ? 1 : 0, &out)
       cut.write(&writer, &out)
       joined.write(&writer, &out)
@@ -117,7 +145,7 @@ public struct AuditAnchor: Hashable, Sendable {
         writer.int64(rows.lowerBound, &out)
         writer.int64(rows.upperBound, &out)
       }
-      if !gaps.isEmpty { writer.uint16(gaps.count, &out) }
+      if hasGaps { writer.uint16(gaps.count, &out) }
       for gap in gaps { gap.write(&writer, &out) }
       writer.int64(early, &out)
       writer.int64(earlyTime, &out)
@@ -146,7 +174,10 @@ public struct AuditAnchor: Hashable, Sendable {
       guard (0...AuditPosition.most).contains(early) else { throw .malformed("audit anchor") }
       let count = reader.remaining(input)
       let isUsage = (AEAD.overhead + 1...AEAD.overhead + AuditUsage.largest).contains(count)
-      guard isUsage || count == 0 && !(aside.isEmpty && gaps.isEmpty) else { throw .malformed("audit anchor") }
+      let isOnlyEarly = count == 0 && aside.isEmpty && gaps.isEmpty
+      // This form has an empty list of gaps, and no other form has one.
+      let isRight = isOnlyEarly ? version == Self.version && early > 0 : version != Self.version || !gaps.isEmpty
+      guard isUsage || count == 0, isRight else { throw .malformed("audit anchor") }
       usage = try reader.array(count, input)
     }
     try reader.finish(input)
@@ -170,7 +201,7 @@ public struct AuditAnchor: Hashable, Sendable {
 
   private static func gaps(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> [AuditGap] {
     let count = try reader.uint16(input)
-    guard (1...mostGaps).contains(count) else { throw .malformed("audit anchor") }
+    guard (0...mostGaps).contains(count) else { throw .malformed("audit anchor") }
     var gaps: [AuditGap] = []
     for _ in 0..<count {
       let gap = try AuditGap(&reader, input)

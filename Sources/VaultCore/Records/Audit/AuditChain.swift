@@ -135,6 +135,15 @@ public struct AuditChain: Hashable, Sendable {
     }
   }
 
+  /// True if the chain was begun before a first unlock, or continues such a chain.
+  public func isEarly(after isBefore: Bool) -> Bool {
+    switch origin {
+    case .unlocked: false
+    case .cold: true
+    case .continued: isBefore
+    }
+  }
+
   /// The place to which a record in `row` is bound, in the chain that begins in row `chain`.
   public static func place(_ row: Int64, chain: Int64, _ vault: VaultID) -> AssociatedData {
     AssociatedData(

@@ -17,6 +17,8 @@ struct KeyBound: ~Copyable {
   var isAuditJoined = false
   /// The walk over the earlier part of the log, until it is over.
   var auditJoin: AuditWalk?
+  /// The fault because of which nothing can be removed from within the earlier part; nil if there is none.
+  var auditFault: String?
   /// The first and the last of those entries in the earlier part that nothing authenticates; nil if there are none.
   var unvouchedAudit: (first: Int64, last: Int64)?
   /// The vault's public key. See ``Keychain/publicKey``.

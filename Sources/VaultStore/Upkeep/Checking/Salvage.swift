@@ -68,10 +68,11 @@ public final class Salvage {
   private var met = ByClass<Int64>(repeating: 0)
   private var metOfNoClass: Int64 = 0
   /// The state of the audit log's copy: whether all items are saved, so that it can begin; the walk over the log; the
-  /// part of the log that is intact; and whether a part is lost.
+  /// part of the log that is intact, with the bytes in it from before a first unlock that no anchor counts; and whether
+  /// a part is lost.
   private var areItemsSaved = false
   private var audit: AuditWalk?
-  private var wholeAudit: (cut: AuditPosition, end: AuditPosition)?
+  private var wholeAudit: (cut: AuditPosition, end: AuditPosition, early: Int64)?
   private var losesAudit = false
   /// Fills a block with counts that the log does not have; called when the end of the log is reached. `counts` is that
   /// block, which becomes the last record of the second store's log.
@@ -198,9 +199,12 @@ public final class Salvage {
         guard try walk.step(source, rows: left) else { return false }
         for fault in walk.faults { result.lose(Finding(fault)) }
         losesAudit = !walk.faults.isEmpty
-        wholeAudit = (walk.cut, walk.whole)
-        if walk.early > mostEarly, walk.anchorProblem == nil, walk.whole.row >= walk.joined.row {
-          wholeAudit?.end = walk.joined
+        let early = walk.whole.row > walk.joined.row ? walk.early : 0
+        // Without the anchor, the walk counts all that was ever written before an unlock.
+        wholeAudit = (walk.cut, walk.whole, min(early, mostEarly))
+        let known = ((try? source.anchor()) ?? nil)?.early ?? 0
+        if early > 0, known + early > mostEarly, walk.anchorProblem == nil {
+          wholeAudit = (walk.cut, walk.joined, 0)
           losesAudit = true
           let part = "the entries after \(walk.joined.entries) of the audit log are left out"
           result.lose(Finding(.damaged, "\(part): more were written before an unlock than have room"))

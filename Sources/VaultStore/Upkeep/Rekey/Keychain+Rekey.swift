@@ -164,6 +164,7 @@ extension Keychain {
     bound.leftDeposits = other.bound.leftDeposits
     // The log is the same, and the anchor of the new store covers as much of it.
     bound.isAuditJoined = isAuditJoined
+    if isAuditJoined { earlyAudit = 0 }
     other.wipe()
     try readSlots()
     // Each record was opened with the old keys, and the second store was checked completely.

@@ -56,7 +56,7 @@ extension Rekey {
     case .keys, .slots: break
     case .hashes: raiseFacts()
     case .meta: try target.keepStale(of: source)
-    case .audit: _ = try target.copyAudit(of: source, rows: .max)
+    case .audit: _ = try target.copyAudit(of: source, rows: .max, nil)
     }
   }
 

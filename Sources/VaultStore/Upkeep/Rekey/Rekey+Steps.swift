@@ -88,7 +88,7 @@ extension Rekey {
 
   func copyAudit(_ records: Int) throws(VaultError) {
     try begin()
-    let isCopied = try target.copyAudit(of: source, rows: records * Self.plainRows)
+    let isCopied = try target.copyAudit(of: source, rows: records * Self.plainRows, nil)
     written.records += records
     if isCopied {
       try commit()
@@ -169,7 +169,7 @@ extension Rekey {
     try begin()
     raiseFacts()
     // The log is copied now, so that the end has little left to copy, however much was written during the check.
-    let isCopied = try target.copyAudit(of: source, rows: records * Self.plainRows)
+    let isCopied = try target.copyAudit(of: source, rows: records * Self.plainRows, nil)
     guard isCopied else {
       written.records += records
       try commitWhenDue()
