@@ -9,8 +9,8 @@ struct AuditWriting: ~Copyable {
   /// The number of rows, and of bytes, after which another chain is begun. A reader must go through the keys of a chain
   /// from its beginning, and a chain is cut as a whole.
   static let longest = (rows: 1024, bytes: 512 << 10)
-  /// The number of bytes after which another chain is begun before the first unlock. If more was written before an unlock
-  /// than has room, these chains are removed as a whole, so they are short against the smallest room
+  /// The number of bytes after which another chain is begun before the first unlock. If more was written before an
+  /// unlock than has room, these chains are removed as a whole, so they are short against the smallest room
   /// (``Keychain/dropExcessAudit(beyond:atLeast:now:tell:)``).
   static let longestEarly: Int64 = 16 << 10
   /// The most rows of a chain. When a chain is long enough, the counts of its entries' repetitions are still added to
