@@ -244,10 +244,14 @@ final class ConnectionStand: Sendable {
 
   func close() {
     // End the connection on the loop, because the channel belongs to a single thread.
-    try? loop.submit { [inside] in
+    try? loop.submit { [inside, assembly] in
       inside.value?.end()
       inside.value = nil
+      assembly.value.wipe()
     }.wait()
+    // Helpers that have ended are reaped in the next turns. Beside a child that nobody reaps, exit tests of the same
+    // process never end.
+    for _ in 0..<10 { try? loop.submit {}.wait() }
     // The loop ends before the assembly is released, because turns of the assembly may wait there.
     try? group.syncShutdownGracefully()
     withExtendedLifetime(assembly) {}
