@@ -82,3 +82,37 @@ static inline gcry_error_t vault_import_aes256_ctr(const unsigned char key[32], 
     gcry_cipher_close(handle);
     return error;
 }
+
+/* PBKDF2 with HMAC-SHA-1 (RFC 8018, section 5.2). */
+static inline gcry_error_t vault_import_pbkdf2_sha1(const void *password, size_t password_count, const void *salt,
+                                                    size_t salt_count, unsigned long iterations,
+                                                    unsigned char key[32]) {
+    return gcry_kdf_derive(password, password_count, GCRY_KDF_PBKDF2, GCRY_MD_SHA1, salt, salt_count, iterations, 32,
+                           key);
+}
+
+/* scrypt (RFC 7914) with r = 8, which is the only block size that libgcrypt has. The cost is a power of two. */
+static inline gcry_error_t vault_import_scrypt(const void *password, size_t password_count, const void *salt,
+                                               size_t salt_count, int cost, unsigned long lanes,
+                                               unsigned char key[32]) {
+    return gcry_kdf_derive(password, password_count, GCRY_KDF_SCRYPT, cost, salt, salt_count, lanes, 32, key);
+}
+
+/* AES-256-GCM (NIST SP 800-38D) without additional data, in place. A wrong tag of 16 bytes gives GPG_ERR_CHECKSUM. */
+static inline gcry_error_t vault_import_aes256_gcm_decrypt(const unsigned char key[32], const void *nonce,
+                                                           size_t nonce_count, void *bytes, size_t count,
+                                                           const unsigned char tag[16]) {
+    gcry_cipher_hd_t handle;
+    gcry_error_t error = gcry_cipher_open(&handle, GCRY_CIPHER_AES256, GCRY_CIPHER_MODE_GCM, 0);
+    if (error) return error;
+    error = gcry_cipher_setkey(handle, key, 32);
+    if (!error) error = gcry_cipher_setiv(handle, nonce, nonce_count);
+    if (!error) error = gcry_cipher_final(handle);
+    if (!error && count) error = gcry_cipher_decrypt(handle, bytes, count, NULL, 0);
+    if (!error) error = gcry_cipher_checktag(handle, tag, 16);
+    gcry_cipher_close(handle);
+    return error;
+}
+
+/* True for the error of a wrong tag. */
+static inline int vault_import_is_wrong_tag(gcry_error_t error) { return gcry_err_code(error) == GPG_ERR_CHECKSUM; }

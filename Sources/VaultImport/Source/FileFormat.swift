@@ -5,7 +5,12 @@
 public enum FileFormat: String, CaseIterable, Sendable {
   case kdbx
   case pass
+  case passage
   case bitwarden
+  case aegis
+  case andOTP = "andotp"
+  case twoFAS = "2fas"
+  case kwallet
   case otpauthMigration = "otpauth-migration"
   case otpauth
   case netrc
@@ -37,7 +42,12 @@ public enum FileFormat: String, CaseIterable, Sendable {
     switch self {
     case .kdbx: KDBXReader.self
     case .pass: PassReader.self
+    case .passage: PassageReader.self
     case .bitwarden: BitwardenReader.self
+    case .aegis: AegisReader.self
+    case .andOTP: AndOTPReader.self
+    case .twoFAS: TwoFASReader.self
+    case .kwallet: KWalletReader.self
     case .otpauthMigration: MigrationReader.self
     case .otpauth: OneTimeListReader.self
     case .netrc: NetrcReader.self

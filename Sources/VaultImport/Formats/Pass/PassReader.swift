@@ -4,21 +4,55 @@ public import VaultWire
 /// The reader of a password store of `pass` (https://www.passwordstore.org) or gopass. `vault` decrypts the files, so
 /// that those whose names end in `.gpg` are plaintext here.
 public enum PassReader: SourceReader {
-  private static let suffix = ".gpg"
+  private static let store = PasswordStore(name: "pass", suffix: ".gpg")
 
-  public static func recognizes(_ source: Source) -> Bool { source.files.contains { isEntry($0.path) } }
+  public static func recognizes(_ source: Source) -> Bool { source.files.contains { store.isEntry($0.path) } }
 
   public static func read(_ source: Source, into sink: inout some EntrySink) throws(ImportFailure) {
+    try store.read(source, into: &sink)
+  }
+}
+
+/// The reader of a password store of `passage` (https://github.com/FiloSottile/passage), which has the form of one of
+/// `pass`, but whose files `age` encrypts. `vault` decrypts them, so that those whose names end in `.age` are plaintext
+/// here.
+public enum PassageReader: SourceReader {
+  private static let store = PasswordStore(name: "passage", suffix: ".age")
+  /// The beginnings of files that are encrypted (https://age-encryption.org/v1).
+  private static let headers = ["age-encryption.org/", "-----BEGIN AGE ENCRYPTED FILE-----"]
+
+  public static func recognizes(_ source: Source) -> Bool {
+    let files = source.files.filter { store.isEntry($0.path) }
+    return !files.isEmpty && !files.contains(where: isEncrypted)
+  }
+
+  public static func read(_ source: Source, into sink: inout some EntrySink) throws(ImportFailure) {
+    guard !source.files.contains(where: isEncrypted) else {
+      throw ImportFailure(.unsupported, "a file is encrypted by age; import the folder of the store as a whole")
+    }
+    try store.read(source, into: &sink)
+  }
+
+  private static func isEncrypted(_ file: Source.File) -> Bool { headers.contains { file.bytes.starts(with: $0.utf8) } }
+}
+
+/// A password store, whose decrypted files each are an entry.
+private struct PasswordStore {
+  let name: String
+  /// The ending of the names of the files.
+  let suffix: String
+
+  func read(_ source: Source, into sink: inout some EntrySink) throws(ImportFailure) {
     let count = source.files.count { isEntry($0.path) }
-    guard count > 0 else { throw ImportFailure(.unknown, "no file of the password store ends in .gpg") }
+    guard count > 0 else { throw ImportFailure(.unknown, "no file of the password store ends in \(suffix)") }
     let files = count == 1 ? "1 file" : "\(count) files"
-    try sink.begin(ImportedFormat(name: "pass", detail: "password store, \(files)"))
+    try sink.begin(ImportedFormat(name: name, detail: "password store, \(files)"))
     for file in source.files { try sink.add(entry(file)) }
   }
 
-  private static func isEntry(_ path: String) -> Bool { path.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) }
+  func isEntry(_ path: String) -> Bool { path.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) }
 
-  private static func entry(_ file: Source.File) -> Entry {
+  private func entry(_ file: Source.File) -> Entry {
     let path = file.path.utf8.dropLast(isEntry(file.path) ? suffix.utf8.count : 0)
     var names = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
       .map { String(decoding: $0, as: UTF8.self) }
@@ -44,13 +78,13 @@ public enum PassReader: SourceReader {
   }
 
   /// The names of the folders; the innermost of very many are joined.
-  private static func folder(_ names: [String]) -> [String] {
+  private func folder(_ names: [String]) -> [String] {
     let most = ImportedEntry.most.folders
     return names.count <= most ? names : names.prefix(most - 1) + [names.dropFirst(most - 1).joined(separator: "/")]
   }
 
   /// True if the bytes are UTF-8 without NUL characters. Nothing is copied, because a file may be large.
-  private static func isText(_ bytes: [UInt8]) -> Bool {
+  private func isText(_ bytes: [UInt8]) -> Bool {
     let span = bytes.span
     var place = 0
     while place < span.count {

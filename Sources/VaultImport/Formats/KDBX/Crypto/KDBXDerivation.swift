@@ -55,7 +55,7 @@ struct KDBXDerivation {
     guard version == 0x13 else {
       throw ImportFailure(.unsupported, "the database uses version \(version) of Argon2, and only 19 can be read")
     }
-    guard memory <= mostMemory else { throw Self.tooMuch(memory, mostMemory) }
+    try DerivationMemory.check(memory, of: "the database", most: mostMemory)
     let (work, isBeyond) = memory.multipliedReportingOverflow(by: passes)
     guard !isBeyond, work <= Self.mostWork, lanes <= Self.mostLanes else {
       throw ImportFailure(
@@ -69,17 +69,6 @@ struct KDBXDerivation {
     function = .argon2(variant: variant, memory: memory >> 10, passes: passes, lanes: lanes)
     self.salt = salt
     (secret, associated) = (parameters.optionalBytes("K") ?? [], parameters.optionalBytes("A") ?? [])
-  }
-
-  /// The failure for a database that asks for more memory than is allowed, with the option that allows as much.
-  private static func tooMuch(_ memory: UInt64, _ most: UInt64) -> ImportFailure {
-    let asked = "the database asks for \(KDBXWords.size(memory)) of memory to make its key"
-    guard memory <= ImportCall.kdfMemory.upperBound else {
-      let highest = KDBXWords.size(ImportCall.kdfMemory.upperBound)
-      return ImportFailure(.tooLarge, "\(asked), and the highest limit is \(highest)")
-    }
-    let option = "--kdf-memory \((memory + (1 << 20 - 1)) >> 20)m"
-    return ImportFailure(.tooLarge, "\(asked), and the limit is \(KDBXWords.size(most)); \(option) raises it")
   }
 
   /// The function and its costs in words.
