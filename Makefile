@@ -65,7 +65,7 @@ DEB_DEPS   := debhelper lintian
 TEST_DEPS  := libpam0g-dev libtss2-tcti-pcap0 systemd mandoc argon2 socat fprintd libpam-fprintd polkitd dbus-daemon \
               python3-dbusmock swtpm swtpm-tools \
               tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace zsh fish zbar-tools \
-              systemd-container libpam-systemd xvfb xdotool pinentry-curses pinentry-gtk2 dunst git openssl \
+              systemd-container libpam-systemd xvfb xdotool pinentry-curses pinentry-gtk2 dunst git openssl age \
               openssh-client \
               python3-pip libsecret-tools gir1.2-secret-1 python3-secretstorage python3-keyring \
               golang-docker-credential-helpers \

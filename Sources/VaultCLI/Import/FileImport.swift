@@ -29,7 +29,7 @@ struct FileImport {
     if let template = imports.template { try Self.check(template, "template", reading: path) }
     let session = try Session(globals)
     // Nobody types a password for a source that is not there.
-    let source = try ImportSource(path)
+    let source = try ImportSource(path, as: from)
     // A person unlocks the vault first, and then the source.
     try session.unlockIfLocked()
     try session.needAllNames()

@@ -44,7 +44,7 @@ struct ImportOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The most memory that a KeePass database may ask for to make its key, 1g to 4g; usually 1g.", valueName: "size"),
+      "The most memory that an encrypted source may ask for to make its key, 1g to 4g; usually 1g.", valueName: "size"),
     transform: Sizes.parse)
   var kdfMemory: Int?
 

@@ -52,7 +52,8 @@ struct ImportSummary {
     }
     lines += leftOut + clashes + account.lines
     for (path, reason) in content.sent.undecrypted {
-      lines.append("not decrypted: \(Printable.quoted(path)): \(Printable.text(reason))")
+      let what = source.kind == .wallet ? "not read" : "not decrypted"
+      lines.append("\(what): \(Printable.quoted(path)): \(Printable.text(reason))")
     }
     for (reason, count) in content.sent.passedOver {
       lines.append("passed over in the folder: \(count) (\(reason))")
@@ -158,7 +159,7 @@ struct ImportSummary {
     switch source.kind {
     case .file: command = "shred -u \(word)"
     case .folder: command = "rm -r \(word)"
-    case .passStore, .pipe: return nil
+    case .passStore, .ageStore, .wallet, .pipe: return nil
     }
     let state = "\(Printable.quoted(source.path)) still holds all of it in the clear"
     guard let rest = rest.text else { return "\(state); `\(command)` removes it" }
@@ -170,7 +171,7 @@ struct ImportSummary {
     guard !content.isEncrypted, source.path != "-", run != nil || plan.steps.isEmpty else { return false }
     switch source.kind {
     case .file, .folder: return true
-    case .passStore, .pipe: return false
+    case .passStore, .ageStore, .wallet, .pipe: return false
     }
   }
 
@@ -203,7 +204,9 @@ struct ImportSummary {
           + (lost == 1 ? "it" : "them"))
     }
     let count = content.sent.undecrypted.count
-    return count > 0 ? Failure(.invalid, "\(Counted.text(count, "file")) could not be decrypted") : nil
+    guard count > 0 else { return nil }
+    let what = source.kind == .wallet ? (noun: "entry", verb: "read") : (noun: "file", verb: "decrypted")
+    return Failure(.invalid, "\(Counted.text(count, what.noun)) could not be \(what.verb)")
   }
 
   func write(_ object: inout JSONBuilder) {

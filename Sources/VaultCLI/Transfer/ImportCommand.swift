@@ -8,8 +8,9 @@ struct ImportCommand: ParsableCommand {
     commandName: "import",
     abstract: "Copy what other programs keep into the vault.",
     discussion: """
-      The source is a file, a folder, or - for standard input: a KeePass database, a password store (pass), an export \
-      of Bitwarden, a CSV of a browser or another password manager, a list of one-time secrets, a file or folder in \
+      The source is a file, a folder, or - for standard input: a KeePass database, a password store (pass or \
+      passage), an export of Bitwarden, a CSV of a browser or another password manager, a list of one-time secrets, a \
+      backup of an authenticator (Aegis, andOTP, 2FAS), a file or folder in \
       which developers' programs keep credentials, such as .netrc, .env or ~/.ssh, Wi-Fi networks, Secrets of \
       Kubernetes, what ansible-vault has encrypted, or the settings of a gateway's program such as Homebridge. The \
       command recognizes the format and reads the source in a sandbox, asking for a password if the source needs one. \
@@ -25,6 +26,8 @@ struct ImportCommand: ParsableCommand {
       there, the entry is left out and listed, and the exit code is 73; --update stores a new version there, and \
       --keep-both a second item. --undo moves the items of the last import to the trash and restores the versions that \
       it replaced.
+
+      With --from kwallet, the source is the name of a wallet of KDE, usually kdewallet, which kwallet-query(1) reads.
 
       With --from secret-service and no source, the command copies every collection of the keyring that runs on the \
       session bus, which may ask for its password. An item with the same attributes but another secret is stored \

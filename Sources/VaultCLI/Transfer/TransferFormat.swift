@@ -45,7 +45,13 @@ enum ImportOrigin: String, ExpressibleByArgument, CaseIterable {
   case secretService = "secret-service"
   case kdbx
   case pass
+  case passage
   case bitwarden
+  case aegis
+  case andOTP = "andotp"
+  case twoFAS = "2fas"
+  /// A wallet of KDE, which kwallet-query(1) reads.
+  case kwallet
   case otpauthMigration = "otpauth-migration"
   case otpauth
   case netrc
@@ -79,7 +85,9 @@ enum ImportOrigin: String, ExpressibleByArgument, CaseIterable {
       .envSystemd, .kubeconfig, .kubernetes, .ansible, .esphome, .homeAssistant, .zigbee2mqtt, .homebridge,
       .networkManager, .wpaSupplicant:
       true
-    case .secretService, .kdbx, .pass, .bitwarden, .otpauthMigration, .otpauth, .hashicorp, .csv: false
+    case .secretService, .kdbx, .pass, .passage, .bitwarden, .aegis, .andOTP, .twoFAS, .kwallet, .otpauthMigration,
+      .otpauth, .hashicorp, .csv:
+      false
     }
   }
 }

@@ -149,4 +149,16 @@ import VaultWire
       "\ncontent-disposition: attachment; filename=\"l\"\ncontent-transfer-encoding: Base64\naGVsbG8=\n",
       name: "a.gpg")
   }
+
+  @Test("a store of passage is read in the same way, and never while it is encrypted") func passage() throws {
+    let file = Source.File("web/x.age", Array("pw\nuser: me\n".utf8))
+    let read = try ReadEntries(PassageReader.self, [file])
+    #expect(read.told == ["login web/x", "  password [password] pw", "  user [username] me"])
+    #expect(read.format?.name == "passage" && read.entries[0].id == "web/x")
+    #expect(recognizes(PassageReader.self, "pw", name: "x.age") && !recognizes(PassageReader.self, "pw", name: "x"))
+    for header in ["age-encryption.org/v1\n-> X25519 x\n", "-----BEGIN AGE ENCRYPTED FILE-----\nx\n"] {
+      #expect(!recognizes(PassageReader.self, header, name: "x.age"))
+      #expect(throws: ImportFailure.self) { try ReadEntries(PassageReader.self, header, name: "x.age") }
+    }
+  }
 }

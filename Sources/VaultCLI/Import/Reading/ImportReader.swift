@@ -39,7 +39,7 @@ struct ImportReader {
   ) throws(Failure) -> Content {
     let program = try ImportProgram(ImportProgram.reading(kdfMemory: kdfMemory), keeping: kept)
     let advice = Self.advice(for: source, isNamed: format != nil)
-    let format = format ?? (source.kind == .passStore ? "pass" : nil)
+    let format = format ?? source.kind.format?.rawValue
     try program.send(.begin(format: format))
     let sent = try source.send(to: program)
     try program.send(.read)
@@ -47,7 +47,7 @@ struct ImportReader {
     let found = try reader.readAll()
     if let format, found.name != format { throw ImportProgram.wrong }
     return Content(
-      format: found, entries: reader.received.entries, isEncrypted: answers.hasAnswered || source.kind == .passStore,
+      format: found, entries: reader.received.entries, isEncrypted: answers.hasAnswered || source.kind.format != nil,
       sent: sent)
   }
 

@@ -4,28 +4,48 @@ internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 
-/// The file, folder or pipe that a person names as the source of an import.
+/// The file, folder, pipe or wallet that a person names as the source of an import.
 ///
-/// Its files go to `vault-import` as they are. Only the files of a password store (pass(1)) are decrypted here, by the
-/// user's own gpg.
+/// Its files go to `vault-import` as they are. Only what needs a program of the user's own is opened here: the files of
+/// a password store by gpg or age, and a wallet of KDE by kwallet-query.
 struct ImportSource {
-  enum Kind { case file, folder, passStore, pipe }
+  enum Kind {
+    case file, folder, pipe
+    /// A password store of pass(1), and one of passage.
+    case passStore, ageStore
+    /// A wallet of KDE, which has a name and no path.
+    case wallet
 
-  /// The argument; `-` means standard input.
+    /// The format that a program of the user's own opens; nil for files that are sent as they are.
+    var format: ImportOrigin? {
+      switch self {
+      case .file, .folder, .pipe: nil
+      case .passStore: .pass
+      case .ageStore: .passage
+      case .wallet: .kwallet
+      }
+    }
+  }
+
+  /// The argument; `-` means standard input. For a wallet, its name.
   let path: String
   let kind: Kind
   /// The name of the file or folder, without the folders that contain it.
   let name: String
-  private let descriptor: Int32
+  let descriptor: Int32
   private let status: stat
 
-  /// The name of the file that makes a folder a password store.
-  private static let mark = ".gpg-id"
   /// The name of a pipe's only file.
   private static let input = "standard-input"
 
   /// Opens the source. A symbolic link in the path that a person gives is followed.
-  init(_ path: String) throws(Failure) {
+  ///
+  /// - Parameter format: The format that a person names; nil if none is named.
+  init(_ path: String, as format: String? = nil) throws(Failure) {
+    if format == ImportOrigin.kwallet.rawValue {
+      (self.path, name, kind, descriptor, status) = (path, path, .wallet, -1, stat())
+      return
+    }
     let isInput = path == "-"
     let opened = isInput ? STDIN_FILENO : unsafe vault_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
     // The numbers must not collide with the descriptors of programs that are started.
@@ -43,7 +63,7 @@ struct ImportSource {
     (self.path, self.descriptor, self.status) = (path, descriptor, status)
     switch status.st_mode & S_IFMT {
     case S_IFREG: kind = .file
-    case S_IFDIR: kind = unsafe faccessat(descriptor, Self.mark, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? .passStore : .folder
+    case S_IFDIR: kind = Self.kind(ofFolder: descriptor, as: format)
     default: kind = .pipe
     }
     let last = path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? ""
@@ -56,7 +76,7 @@ struct ImportSource {
     var bytes = 0
     /// The things that were passed over, in the plural, with their numbers.
     var passedOver: [(reason: String, count: Int)] = []
-    /// The files that gpg did not decrypt, with its reasons.
+    /// The files or entries that a program of the user did not open, with its reasons.
     var undecrypted: [(path: String, reason: String)] = []
   }
 
@@ -70,9 +90,12 @@ struct ImportSource {
       let folder = try SourceFolder(descriptor) { $0 != ".git" }
       while let file = try folder.next() { try send(file.descriptor, file.path, file.status, to: program, &sent) }
       sent.passedOver = folder.passedOver
-    case .passStore: try sendStore(to: program, &sent)
+    case .passStore: try sendStore(by: PGPProgram(), to: program, &sent)
+    case .ageStore: try sendStore(by: AgeProgram(), to: program, &sent)
+    case .wallet: try sendWallet(to: program, &sent)
     }
     guard sent.files > 0 || !sent.undecrypted.isEmpty else {
+      if kind == .wallet { throw Failure(.invalid, "the wallet \(Printable.quoted(path)) has no entry") }
       throw Failure(.invalid, "there is no file in \(Printable.quoted(path))", "name another folder")
     }
     return sent
@@ -108,40 +131,12 @@ struct ImportSource {
     try send(parts, Self.input, modified: nil, to: program, &sent)
   }
 
-  private func send(
+  func send(
     _ parts: SpooledParts, _ path: String, modified: Int64?, to program: ImportProgram, _ sent: inout Sent
   ) throws(Failure) {
     try Self.count(parts.count, &sent)
     try program.send(.file(path: path, count: parts.count, modified: modified))
     for part in parts.parts { try program.send(.part, part.bytes) }
-  }
-
-  // MARK: Password stores
-
-  private func sendStore(to program: ImportProgram, _ sent: inout Sent) throws(Failure) {
-    let gpg = try PGPProgram()
-    let progress = Progress()
-    defer { progress.clear() }
-    var others = 0
-    let folder = try SourceFolder(descriptor) { !$0.utf8.starts(with: ".".utf8) }
-    while let file = try folder.next() {
-      defer { close(file.descriptor) }
-      guard file.path.utf8.count > 4, file.path.hasSuffix(".gpg") else {
-        others += 1
-        continue
-      }
-      progress.show("decrypted \(Counted.text(sent.files, "file")) so far")
-      switch try gpg.decrypt(file.descriptor, file.path) {
-      case .text(let parts):
-        try send(parts, file.path, modified: Int64(file.status.st_mtim.tv_sec), to: program, &sent)
-      case .failed(let reason): sent.undecrypted.append((file.path, reason))
-      }
-    }
-    sent.passedOver = folder.passedOver
-    if others > 0 { sent.passedOver.append(("names that do not end in .gpg", others)) }
-    if sent.files == 0, let first = sent.undecrypted.first {
-      throw Failure(.invalid, "gpg decrypts no file of the store: \(first.reason)", "see gpg(1)")
-    }
   }
 
   // MARK: Limits

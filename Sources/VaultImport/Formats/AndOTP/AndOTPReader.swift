@@ -9,9 +9,8 @@ public enum AndOTPReader: SourceReader {
 
   public static func recognizes(_ source: Source) -> Bool {
     guard let file = source.files.first, source.files.count == 1 else { return false }
-    let (names, isArray) = AuthenticatorFile.names(source)
-    if isArray { return names.isSuperset(of: ["secret", "label", "type", "digits"]) }
-    return names.isEmpty && (file.name.lowercased().hasSuffix(ending) || AndOTPLock.isUsual(file.bytes))
+    guard !isEncrypted(file) else { return file.name.hasSuffix(ending) || AndOTPLock.isUsual(file.bytes) }
+    return AuthenticatorFile.names(source).members.isSuperset(of: ["secret", "label", "type", "digits"])
   }
 
   public static func read(_ source: Source, into sink: inout some EntrySink) throws(ImportFailure) {

@@ -61,26 +61,26 @@ struct AuthenticatorAccount {
   }
 
   private func parameters() throws(Reason) -> OneTimeParameters {
+    guard ["totp", "hotp", "steam"].contains(type) else {
+      throw Reason("vault makes no codes of the type \(Self.shown(type))")
+    }
     var parameters = OneTimeParameters()
     parameters.issuer = issuer
     guard parameters.set(algorithm: Self.text(algorithm)) else {
       throw Reason("vault makes no codes by the algorithm of the account")
     }
     guard parameters.set(period: Self.text(period)) else { throw Reason("a period has 1 to 9999 seconds") }
-    switch type {
-    case "totp": break
-    case "hotp":
-      guard let text = Self.text(counter), parameters.set(counter: text) else {
-        throw Reason("the counter is missing, or wrong")
-      }
-    case "steam":
-      let digits = Self.text(digits) ?? ""
-      guard ["", "5"].contains(digits), parameters.algorithm == "SHA1", parameters.period == 30 else {
+    if type == "steam" {
+      guard ["", "5"].contains(Self.text(digits) ?? ""), parameters.algorithm == "SHA1", parameters.period == 30 else {
         throw Reason("Steam's codes have 5 characters by SHA1, each for 30 seconds")
       }
       parameters.isSteam = true
       return parameters
-    default: throw Reason("vault makes no codes of the type \(Self.shown(type))")
+    }
+    if type == "hotp" {
+      guard let text = Self.text(counter), parameters.set(counter: text) else {
+        throw Reason("the counter is missing, or wrong")
+      }
     }
     guard parameters.set(digits: Self.text(digits)) else { throw Reason("vault makes codes of 6 to 8 digits") }
     return parameters

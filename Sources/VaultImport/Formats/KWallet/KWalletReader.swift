@@ -24,7 +24,8 @@ public enum KWalletReader: SourceReader {
       separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false
     ).map { part in Array(part).withSpan { PercentEscape.text($0, 0..<$0.byteCount) } }
     guard parts.count == 2 else { throw ImportFailure(.damaged, "an entry of the wallet has no folder") }
-    var entry = Entry(.login, id: "\(parts[0])/\(parts[1])", folder: parts[0].isEmpty ? [] : [parts[0]], title: parts[1])
+    let (folder, name) = (parts[0], parts[1])
+    var entry = Entry(.login, id: "\(folder)/\(name)", folder: folder.isEmpty ? [] : [folder], title: name)
     if isMap(file.bytes), let map = map(file.bytes) {
       for (member, role) in zip(map, roles(map.map(\.name))) { add(member, role, to: &entry) }
     } else {
