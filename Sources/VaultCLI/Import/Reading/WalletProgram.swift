@@ -5,8 +5,8 @@ internal import VaultModel
 /// asks for the password of the wallet if it is closed.
 ///
 /// Its output is that of src/runtime/kwallet-query/src/querydriver.cpp in KDE/kwallet. Messages also go to standard
-/// output. Up to version 5.103 at least, the exit code is 0 even if an entry cannot be read, so that only the text tells
-/// a message from a password.
+/// output. Up to version 5.103 at least, the exit code is 0 even if an entry cannot be read, so that only the text
+/// tells a message from a password.
 struct WalletProgram {
   static let name = "kwallet-query"
   /// The most bytes of an entry, and of a list of names.
