@@ -46,14 +46,14 @@ struct AegisLock {
     }
     guard !slots.isEmpty else {
       throw ImportFailure(
-        .unsupported, "no password opens this vault, which only the phone can open; export it in Aegis with a password")
+        .unsupported, "only the phone opens this vault of Aegis; export it with a password")
     }
-    for slot in slots { try DerivationMemory.check(slot.memory, of: "the vault", most: mostMemory) }
+    for slot in slots { try DerivationMemory.check(slot.memory, of: "the vault of Aegis", most: mostMemory) }
     let work = slots.reduce(UInt64(0)) { $0 + $1.memory * UInt64($1.lanes) }
     guard work <= Self.most.work else {
       throw ImportFailure(
         .tooLarge,
-        "the vault asks for \(KDBXWords.size(work)) in all passes of scrypt, and the limit is "
+        "the vault of Aegis asks for \(KDBXWords.size(work)) in all passes of scrypt, and the limit is "
           + KDBXWords.size(Self.most.work))
     }
   }
@@ -87,7 +87,7 @@ struct AegisLock {
     let cost = try number("n", 2...highestCost)
     guard cost & (cost - 1) == 0 else { throw wrong("n") }
     guard try number("r", 1...Int(UInt16.max)) == 8 else {
-      throw ImportFailure(.unsupported, "the vault uses another block size of scrypt than Aegis writes (r = 8)")
+      throw ImportFailure(.unsupported, "the vault of Aegis uses another block size of scrypt than Aegis writes (r = 8)")
     }
     let found = Slot(
       key: try bytes(slot, "key"), nonce: try bytes(parameters, "nonce"), tag: try bytes(parameters, "tag"),
