@@ -79,7 +79,8 @@ import VaultWire
     let whole = String(decoding: try Stand.file("aegis-small.json"), as: UTF8.self)
     let large = Array(whole.replacing(#""n": 16"#, with: #""n": 2097152"#).utf8)
     let reason =
-      "the vault of Aegis asks for 2 GiB of memory to make its key, and the limit is 1 GiB; --kdf-memory 2048m raises it"
+      "the vault of Aegis asks for 2 GiB of memory to make its key, and the limit is 1 GiB; "
+      + "--kdf-memory 2048m raises it"
     #expect(Stand.failure(AegisReader.self, large)?.reason == reason)
     var sink = try ReadEntries(AegisReader.self, [Source.File("a", try Stand.file("aegis-plain.json"))])
     let source = Source([Source.File("a", large)], kdfMemory: 2 << 30) { _ throws(ImportFailure) in nil }

@@ -87,7 +87,7 @@ struct AegisLock {
     let cost = try number("n", 2...highestCost)
     guard cost & (cost - 1) == 0 else { throw wrong("n") }
     guard try number("r", 1...Int(UInt16.max)) == 8 else {
-      throw ImportFailure(.unsupported, "the vault of Aegis uses another block size of scrypt than Aegis writes (r = 8)")
+      throw ImportFailure(.unsupported, "the vault uses another block size of scrypt than Aegis writes (r = 8)")
     }
     let found = Slot(
       key: try bytes(slot, "key"), nonce: try bytes(parameters, "nonce"), tag: try bytes(parameters, "tag"),
