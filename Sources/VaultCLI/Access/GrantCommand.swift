@@ -20,11 +20,13 @@ struct GrantCommand: ParsableCommand {
       service starts. See vault-access(7) and vault-credentials(7).
       """)
 
-  @Argument(help: ArgumentHelp("The subject that gets the grant.", valueName: "subject"))
+  @Argument(
+    help: ArgumentHelp("The subject that gets the grant.", valueName: "subject"), completion: Completes.subject.kind)
   var subject: String
 
   @Argument(
-    help: ArgumentHelp("The name of the items, with any stars.", valueName: "items"), completion: ItemNames.completion)
+    help: ArgumentHelp("The name of the items, with any stars.", valueName: "items"),
+    completion: Completes.pattern.kind)
   var items: String
 
   @Option(
@@ -109,11 +111,14 @@ struct RevokeCommand: ParsableCommand {
       it again, and the exit code is 75.
       """)
 
-  @Argument(help: ArgumentHelp("The subject, as `vault grants` shows it.", valueName: "subject"))
+  @Argument(
+    help: ArgumentHelp("The subject, as `vault grants` shows it.", valueName: "subject"),
+    completion: Completes.grantedSubject.kind)
   var subject: String
 
   @Argument(
-    help: ArgumentHelp("The items, as they were granted; by default all grants of the subject.", valueName: "items"))
+    help: ArgumentHelp("The items, as they were granted; by default all grants of the subject.", valueName: "items"),
+    completion: Completes.grantedItems.kind)
   var items: String?
 
   @OptionGroup var globals: Globals
@@ -177,7 +182,7 @@ struct CanCommand: ParsableCommand {
       may ask about every caller; others may ask about themselves, as `self`.
       """)
 
-  @Argument(help: ArgumentHelp("A subject, or self.", valueName: "subject"))
+  @Argument(help: ArgumentHelp("A subject, or self.", valueName: "subject"), completion: Completes.subject.kind)
   var subject: String
 
   @Argument(

@@ -22,7 +22,8 @@ struct GrantsListCommand: ParsableCommand {
     name: .customLong("for"),
     help: ArgumentHelp(
       "List the grants that apply to a process with this subject now, without those that have ended.",
-      valueName: "subject"))
+      valueName: "subject"),
+    completion: Completes.subject.kind)
   var subject: String?
 
   @Option(

@@ -27,6 +27,14 @@ enum Completes: String {
   case predicate
   /// An item's name, or a predicate once an operator is typed.
   case itemOrPredicate = "item-or-predicate"
+  /// A subject: one that has a grant, or one for a new grant.
+  case subject
+  /// A subject that has a grant.
+  case grantedSubject = "granted-subject"
+  /// The pattern of a grant for the subject that the command names.
+  case grantedItems = "granted-items"
+  /// The name of an item, or the pattern for all items in a folder.
+  case pattern
   /// The words of a command.
   case command
 

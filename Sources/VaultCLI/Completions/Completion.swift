@@ -115,6 +115,10 @@ struct Completion {
     case .own(.predicate): offers = PredicateOffers(text, source).all()
     case .own(.itemOrPredicate):
       offers = !typed.isBehindDashes && Predicates.isPredicate(text) ? PredicateOffers(text, source).all() : items(text)
+    case .own(.subject): offers = SubjectOffers(text, source).all()
+    case .own(.grantedSubject): offers = SubjectOffers(text, source).granted()
+    case .own(.grantedItems): offers = grantedItems()
+    case .own(.pattern): offers = patterns(text)
     case .own(.command): offers = []
     }
     return head.isEmpty ? offers : offers.map { Offer(text: head + $0.text, help: $0.help, isWhole: $0.isWhole) }
@@ -122,6 +126,19 @@ struct Completion {
 
   private func items(_ text: String) -> [Offer] {
     names(source.children(text))
+  }
+
+  /// Returns the items, and the patterns for a folder that is typed. An item whose name would stand for others, too, is
+  /// left out.
+  private func patterns(_ text: String) -> [Offer] {
+    let offers = items(text).filter { !$0.text.utf8.contains { "*?".utf8.contains($0) } }
+    guard text.utf8.last == UInt8(ascii: "/"), !offers.isEmpty else { return offers }
+    return offers + ["*", "**"].map { Offer(text: text + $0) }
+  }
+
+  /// Returns the patterns of the grants of the subject that is typed.
+  private func grantedItems() -> [Offer] {
+    typed.operands.first.map { names(SubjectOffers($0, source).items()) } ?? []
   }
 
   /// Returns the items for a variable. The part up to the `=` is offered as typed.

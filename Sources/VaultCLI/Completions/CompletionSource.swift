@@ -58,6 +58,13 @@ struct CompletionSource {
     return found.prefix(CompletionSource.most).map { Completion.Offer(text: "\($0.number)", help: $0.program) }
   }
 
+  /// Returns the grants, in the order of their subjects and items.
+  func grants() -> [Wire.Permission] {
+    var found: [Wire.Permission] = []
+    _ = texts { vault, _ in found = try vault.grants().grants }
+    return Array(found.prefix(CompletionSource.most))
+  }
+
   /// Returns the keys of all attributes.
   func keys() -> [String] { texts { vault, each in try vault.attributes(each: each) } }
 
@@ -67,6 +74,34 @@ struct CompletionSource {
   /// Returns the keys of an item's attributes.
   func attributes(of item: String) -> [String] {
     texts { vault, each in _ = try each(Array(vault.show(item).attributes.keys)) }
+  }
+
+  /// Returns true if the client of a keyring keeps something with an item.
+  func hasKeyring() -> Bool {
+    !texts { vault, each in _ = try each(vault.find(Query.keyringLabel + "~**", limit: 1).map(\.name)) }.isEmpty
+  }
+
+  /// Returns the keys of the attributes that the clients of a keyring gave to items.
+  func keyringKeys() -> [String] { keyring(Query.keyringLabel) { $0.attributes.map(\.key) } }
+
+  /// Returns the values of an attribute that the clients of a keyring gave to items, or their labels.
+  ///
+  /// - Parameter key: the key in a query, such as `keyring:server`.
+  func keyringValues(of key: String) -> [String] {
+    keyring(key) { kept in
+      if key == Query.keyringLabel { return [kept.label] }
+      return kept.attributes.filter { Query.key(ofKeyring: $0.key) == key }.map(\.value)
+    }
+  }
+
+  /// Returns the different texts that what is kept with the items gives that have a key.
+  private func keyring(_ key: String, _ given: (Wire.Keyring) -> [String]) -> [String] {
+    var seen: Set<[UInt8]> = []
+    return texts { vault, each in
+      try vault.find(key + "~**") { items in
+        try each(items.compactMap(\.keyring).flatMap(given).filter { seen.insert(Array($0.utf8)).inserted })
+      }
+    }
   }
 
   private func texts(_ ask: (Vault, ([String]) throws -> Bool) throws -> Void) -> [String] {

@@ -39,16 +39,26 @@ struct PredicateOffers {
     case ("expires", "="), ("expires", "!="): return offers(["never"])
     case ("expires", _), ("created", _), ("modified", _): return offers(["1d", "7d", "30d", "90d"])
     case ("version", _), ("size", _): return []
-    case (_, "="), (_, "!="), (_, "~"): return offers(source.values(of: key))
+    case (_, "="), (_, "!="), (_, "~"):
+      return offers(isOfKeyring ? source.keyringValues(of: key) : source.values(of: key))
     default: return []
     }
   }
 
+  /// True for what the clients of a keyring keep with items.
+  private var isOfKeyring: Bool { key.utf8.starts(with: Query.keyringPrefix.utf8) }
+
   private func keys() -> [Completion.Offer] {
+    if isOfKeyring {
+      let keys = [Query.keyringLabel] + source.keyringKeys().compactMap(Query.key(ofKeyring:))
+      return keys.map { .init(text: $0 + "=", isWhole: false) }
+    }
     let begun = ["name=", "name~", "kind=", "accessible=", "require="] + source.keys().map { $0 + "=" }
     // No shell knows that a text may continue after `<`, so these are offered whole.
     let whole = ["expires<30d", "expires=never", "created<7d", "modified<7d", "version>1", "size>64k"]
-    return begun.map { .init(text: $0, isWhole: false) } + whole.map { .init(text: $0) }
+    let isPossible = Query.keyringPrefix.utf8.starts(with: text.utf8)
+    let further = isPossible && source.hasKeyring() ? [Query.keyringPrefix] : []
+    return (begun + further).map { .init(text: $0, isWhole: false) } + whole.map { .init(text: $0) }
   }
 
   /// Returns the folders and, if a folder is typed, the pattern for everything in it.

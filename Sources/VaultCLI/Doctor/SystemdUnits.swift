@@ -36,6 +36,9 @@ enum SystemdUnits {
     userFolders.map { "\($0)/\(name)" }.first { FileState($0).exists }
   }
 
+  /// The folders of the units of the machine or, for a user's vault, of a user's manager.
+  static func folders(ofSystem isSystem: Bool) -> [String] { isSystem ? systemFolders : userFolders }
+
   private static var systemFolders: [String] {
     ["/etc/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"]
   }

@@ -13,9 +13,9 @@ enum NothingFound {
       }
     }
     if keys.isEmpty, session.mayNotSee != nil { return "nothing that you may see matches" }
-    if let key = keyOfKeyring(query, keys, session) {
+    if let (attribute, key) = keyOfKeyring(query, keys, session) {
       return "nothing matches, because only programs of the Secret Service gave items an attribute "
-        + "\(Printable.quoted(key)); write it keyring:\(Printable.text(key))"
+        + "\(Printable.quoted(attribute)); write it \(key)"
     }
     return text(query, keys: keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
   }
@@ -38,13 +38,17 @@ enum NothingFound {
       "nothing matches, because no item has an attribute \(Printable.quoted(unknown)); \(Suggestion.text(near) ?? all)"
   }
 
-  /// Returns the first attribute of a query that no item has, if the client of a keyring gave an item one of that name.
-  private static func keyOfKeyring(_ query: String, _ keys: Set<String>, _ session: Session) -> String? {
+  /// Returns the first attribute of a query that no item has, and the key by which a query examines it, if the client
+  /// of a keyring gave an item one of that name.
+  private static func keyOfKeyring(
+    _ query: String, _ keys: Set<String>, _ session: Session
+  ) -> (attribute: String, key: String)? {
     let asked = (try? Query(parsing: query))?.attributeKeys ?? []
     guard let unknown = asked.first(where: { !keys.contains($0) }),
-      let found = try? session.call({ vault in try vault.find("keyring:\(unknown)~**", limit: 1) }), !found.isEmpty
+      let key = Query.key(ofKeyring: unknown),
+      let found = try? session.call({ vault in try vault.find("\(key)~**", limit: 1) }), !found.isEmpty
     else { return nil }
-    return unknown
+    return (unknown, key)
   }
 
   /// Returns the predicate with its value in quotes, if the words after the predicate probably belong to the value; nil

@@ -68,14 +68,11 @@ enum TextSubject: Hashable, Sendable {
   /// An attribute that the client of a keyring gave the item.
   case keyringAttribute(String)
 
-  /// The beginning of the keys for what the clients of a keyring keep with an item.
-  static let keyringPrefix = "keyring:"
-
   /// The subject of a key such as `keyring:label` or, for an attribute, `keyring:server`; nil for a key of another
   /// form. An attribute of the name `label` is `keyring:attr:label`.
   init?(keyringKey text: String) {
-    guard text.utf8.starts(with: Self.keyringPrefix.utf8) else { return nil }
-    let key = String(text.dropFirst(Self.keyringPrefix.count))
+    guard text.utf8.starts(with: Query.keyringPrefix.utf8) else { return nil }
+    let key = String(text.dropFirst(Query.keyringPrefix.count))
     self = key == "label" ? .keyringLabel : .keyringAttribute(Attributes.key(ofField: key) ?? key)
   }
 

@@ -144,6 +144,22 @@ public struct Query: Hashable, Sendable {
   }
 }
 
+extension Query {
+  /// The beginning of the keys for what the clients of a keyring keep with an item.
+  public static let keyringPrefix = "keyring:"
+  /// The key for the label that the client of a keyring gave an item.
+  public static let keyringLabel = keyringPrefix + "label"
+
+  /// The key for an attribute that the client of a keyring gave an item; nil for an attribute whose name no query can
+  /// spell.
+  public static func key(ofKeyring attribute: String) -> String? {
+    guard !attribute.isEmpty, attribute.utf8.allSatisfy(Attributes.isKeyByte) else { return nil }
+    let key = keyringPrefix + attribute
+    let isTaken = key == keyringLabel || Attributes.key(ofField: attribute) != nil
+    return isTaken ? keyringPrefix + Attributes.field(ofKey: attribute) : key
+  }
+}
+
 /// A query that cannot be read.
 public struct QueryError: Error, Hashable, Sendable {
   /// The byte offset of the mistake in the query's UTF-8.

@@ -102,7 +102,7 @@ import VaultTesting
     for (number, name) in Self.names.enumerated() {
       try sandbox.must(["set", "--", "n\(number)/\(name)"], stdin: "<value \(number)>")
     }
-    let terminal = try self.shell(shell, sandbox)
+    let terminal = try sandbox.completing(in: shell)
     for number in Self.names.indices {
       for quote in ["", "'", "\""] {
         terminal.type("vault get \(quote)n\(number)/\t")
@@ -115,23 +115,12 @@ import VaultTesting
     #expect(!left.contains("pwned"), "\(left)")
   }
 
-  /// Starts a shell on a terminal of its own, prepared with the completions of `vault`.
-  private func shell(_ shell: String, _ sandbox: Sandbox) throws -> Terminal {
-    let script = try sandbox.write(try sandbox.must(["completions", shell]), to: "script")
-    let options = ["bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"], "fish": ["--no-config", "-i"]]
-    let prepare = ["zsh": "autoload -U compinit; compinit -u -D; "]
-    let terminal = try Terminal(
-      sandbox, options[shell] ?? [], program: "/usr/bin/\(shell)", environment: ["HISTFILE": nil, "TERM": "dumb"])
-    terminal.type("cd; \(prepare[shell] ?? "")source \(script)")
-    return terminal
-  }
-
   @Test("a name is completed from a beginning that had to be quoted", arguments: shells)
   func quotedBeginning(shell: String) throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     try sandbox.must(["set", "a b c"], stdin: "<value>")
-    let terminal = try self.shell(shell, sandbox)
+    let terminal = try sandbox.completing(in: shell)
     for _ in 1...2 {
       terminal.type("vault get a\\ b\t")
       try terminal.expect("<value>")
@@ -146,7 +135,7 @@ import VaultTesting
     defer { sandbox.close() }
     let hostile = ["name=web", "--yes", "y~**"]
     for name in hostile { try sandbox.must(["set", "--", name], stdin: "v") }
-    let terminal = try self.shell(shell, sandbox)
+    let terminal = try sandbox.completing(in: shell)
     for prefix in ["nam", "--ye", "y~"] {
       terminal.type("vault rm \(prefix)\t")
       terminal.type("echo d'on'e")
@@ -169,7 +158,7 @@ import VaultTesting
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     try sandbox.must(["set", "a/$(touch x)", "--attr", "owner=$(touch y)"], stdin: "<value>")
-    let terminal = try self.shell(shell, sandbox)
+    let terminal = try sandbox.completing(in: shell)
     for (line, answer) in [
       ("vault get a\t\t", "<value>"), ("vault show a/\t", "name: a/$(touch x)"),
       ("vault get a/\t --field ow\t", "$(touch y)"), ("vault find owner=\t", "a/$(touch x)"),
@@ -189,7 +178,7 @@ import VaultTesting
     defer { sandbox.close() }
     try sandbox.must(
       ["set", "folder/deeper/one", "--attr", "owner=ana", "--attr", "room=living room"], stdin: "<value>")
-    let terminal = try self.shell(shell, sandbox)
+    let terminal = try sandbox.completing(in: shell)
     for (line, answer) in [
       ("vault help sl\t", "See and change the ways into the vault."),
       ("vault list --flat fol\t", "folder/deeper/one"),
@@ -300,7 +289,7 @@ import VaultTesting
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     for name in ["web.file", "web file two", ".hidden"] { try sandbox.write("<content of \(name)>", to: name) }
-    let terminal = try self.shell(shell, sandbox)
+    let terminal = try sandbox.completing(in: shell)
     if shell == "zsh" { terminal.type("setopt globdots shwordsplit") }
     for (line, answer) in [
       ("vault set a --file web.\t; vault get a", "<content of web.file>"),

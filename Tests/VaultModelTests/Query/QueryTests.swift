@@ -77,6 +77,20 @@ struct QueryTests {
     #expect(throws: QueryError.self) { try Query(parsing: "keyring:label<7d") }
   }
 
+  @Test(
+    "the key for an attribute of a keyring's client finds that attribute, unless no query can spell it",
+    arguments: ["server", "label", "xdg:schema", "attr:label", "kind", "a.b_c-d"])
+  func keyringKeys(_ attribute: String) throws {
+    let key = try #require(Query.key(ofKeyring: attribute))
+    var item = try Fixture.item("secret-service/login/43f698f2c8d405bc")
+    let attributes = try KeyringAttributes([(key: attribute, value: "x")])
+    item.keyring = KeyringFacts(id: KeyringID(number: 1), order: 1, label: "y", attributes: attributes)
+    #expect(try Self.matches("\(key)=x", item))
+    #expect(try !Self.matches("\(key)=y", item))
+    #expect(try Query(parsing: "\(key)=x").keyringAttributes.map(\.key) == [attribute])
+    for other in ["", "a b", "a=b", "é", "\(attribute)\n"] { #expect(Query.key(ofKeyring: other) == nil) }
+  }
+
   @Test("a program alone selects what it did, although it can have no grant") func program() throws {
     #expect(throws: ValueError.self) { try Subject(parsing: "exe:/usr/bin/x") }
     let subject = try Subject(parsing: "exe:/usr/bin/x", onlySelects: true)
