@@ -16,8 +16,8 @@ struct ExportCommand: ParsableCommand {
       The file is a new one of mode 0600 that --output names, or goes to standard output if that is no terminal. The \
       command asks before it exports; without a terminal it needs --yes or --dry-run. It is for administrators, asks \
       for the proof of presence that an item requires, and is in the audit log, with each item. At the end it lists \
-      what the file does not hold: keys that are never read, items in the trash, grants, and what the format has no \
-      place for.
+      what the file does not hold: keys that are never read, items in the trash unless you restore them first, grants, \
+      and what the format has no place for.
 
       With --to secret-service the command copies every collection that programs see through the Secret Service, but \
       not those of the session, to the keyring that runs on the session bus. From then on that keyring protects the \
