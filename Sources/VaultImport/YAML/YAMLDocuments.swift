@@ -28,8 +28,10 @@ struct YAMLDocuments {
   }
 
   /// All documents of a text in YAML or JSON. JSON is nearly YAML, but libyaml refuses some of its escapes.
-  static func all(_ bytes: [UInt8]) throws(ImportFailure) -> [YAMLNode] {
-    if bytes.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") {
+  ///
+  /// - Parameter hasPlaces: true for documents whose values need their places, which those of JSON do not have.
+  static func all(_ bytes: [UInt8], hasPlaces: Bool = false) throws(ImportFailure) -> [YAMLNode] {
+    if !hasPlaces, bytes.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") {
       var json = JSONReader(bytes)
       if let value = try? json.value(), (try? json.finish()) != nil { return [YAMLNode(value)] }
     }
@@ -40,8 +42,10 @@ struct YAMLDocuments {
   }
 
   /// The only document of a text; an empty mapping if there is none.
-  static func only(_ bytes: [UInt8]) throws(ImportFailure) -> YAMLNode {
-    let all = try all(bytes)
+  ///
+  /// - Parameter hasPlaces: as for ``all(_:hasPlaces:)``.
+  static func only(_ bytes: [UInt8], hasPlaces: Bool = false) throws(ImportFailure) -> YAMLNode {
+    let all = try all(bytes, hasPlaces: hasPlaces)
     guard all.count <= 1 else { throw ImportFailure(.damaged, "the YAML has \(all.count) documents, not one") }
     return all.first ?? YAMLNode(content: .mapping([]))
   }

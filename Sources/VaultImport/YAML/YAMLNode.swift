@@ -52,6 +52,13 @@ extension YAMLNode {
     return elements
   }
 
+  /// The element of a sequence that a step of a leaf's path names; nil if there is none, as in a mapping whose keys are
+  /// numbers.
+  func element(at step: String) -> YAMLNode? {
+    guard let number = Int(step), number >= 1, number <= elements.count else { return nil }
+    return elements[number - 1]
+  }
+
   /// The UTF-8 text of a scalar; nil for another value.
   var bytes: [UInt8]? {
     guard case .scalar(let text) = content else { return nil }

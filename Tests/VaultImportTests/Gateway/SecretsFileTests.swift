@@ -35,6 +35,14 @@ import VaultWire
     #expect(read.told.last == "  d [secret] its anchor or its tag stands on another line than the value")
   }
 
+  @Test("in the form of JSON have places, too") func json() throws {
+    let text = #"{"a": "b", "c": [1, 2], "d": {"e": "\u00e9"}}"#
+    let read = try ReadEntries(HomeAssistantReader.self, text, name: "secrets.yaml")
+    let places = read.entries.flatMap { $0.fields.compactMap(\.place) }
+    #expect(
+      places.map { String(decoding: Array(text.utf8)[$0.range], as: UTF8.self) } == [#""b""#, "[1, 2]", #""\u00e9""#])
+  }
+
   @Test("of ESPHome are told from those of Home Assistant by their names") func esphome() throws {
     let text = "wifi_ssid: Home\nwifi_password: 'correct horse'\n"
     #expect(recognizes(ESPHomeReader.self, text, name: "secrets.yaml"))

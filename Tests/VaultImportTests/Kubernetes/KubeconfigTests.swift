@@ -51,6 +51,22 @@ import VaultWire
       ])
   }
 
+  @Test(
+    "may have mappings where lists belong, with numbers as keys", arguments: ["0", "1", "9", "-9223372036854775808"])
+  func numbers(_ key: String) throws {
+    let text = """
+      users:
+      - {name: a, user: {token: t, exec: {env: {\(key): {name: K, value: v}}}}}
+      contexts: {\(key): x}
+      clusters: {\(key): {cluster: {server: h}}}
+      """
+    let told = try ReadEntries(KubeconfigReader.self, text).told
+    #expect(
+      told.contains("  exec.env.\(key).value [setting] kubectl gets these credentials from another program")
+        && told.contains("  contexts.\(key) [setting] x")
+        && told.contains("  clusters.\(key).cluster.server [setting] h"), "\(told)")
+  }
+
   @Test("are told from other YAML", arguments: ["", "users: x", "users: []", "kind: Config\nusers: {}", "users: [a"])
   func others(_ text: String) {
     #expect(!recognizes(KubeconfigReader.self, text) && refusal(KubeconfigReader.self, text) != nil)

@@ -11,7 +11,7 @@ struct SecretsFile {
 
   init(_ file: Source.File) throws(ImportFailure) {
     self.file = file
-    root = try YAMLDocuments.only(file.bytes)
+    root = try YAMLDocuments.only(file.bytes, hasPlaces: true)
     guard root.isMapping || root.isNull else {
       throw ImportFailure(.unknown, "the file does not consist of names with values")
     }

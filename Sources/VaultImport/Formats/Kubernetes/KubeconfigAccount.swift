@@ -48,7 +48,7 @@ struct KubeconfigAccount {
       for leaf in member.value.leaves {
         let text = leaf.node.bytes ?? []
         let path = ([member.name] + leaf.path).joined(separator: ".")
-        let element = leaf.path.first.flatMap { Int($0) }.map { member.value.elements[$0 - 1] }
+        let element = leaf.path.first.flatMap { member.value.element(at: $0) }
         let isServer = member.name == "clusters" && leaf.path.dropFirst().elementsEqual(["cluster", "server"])
         if isServer, let name = element?["name"]?.text, joined.contains(name) { continue }
         settings.fields.append(Field(path, URLText.hasPassword(text) ? .secret : .setting, text))

@@ -107,8 +107,8 @@ struct KubeconfigUser {
       let text = leaf.node.bytes ?? []
       var words = [member.name] + leaf.path
       // An environment variable has its name beside its value.
-      if words.starts(with: ["exec", "env"]), words.count == 4, let index = Int(words[2]), words[3] == "value",
-        let name = member.value["env"]?.elements[index - 1]["name"]?.text
+      if words.starts(with: ["exec", "env"]), words.count == 4, words[3] == "value",
+        let name = member.value["env"]?.element(at: words[2])?["name"]?.text
       {
         words = ["exec", "env", name]
       }
