@@ -142,6 +142,10 @@ $(call fuzz-target,BitwardenFuzz,VaultImport VaultWire VaultModel VaultBytes,$(F
 $(call fuzz-target,CSVFuzz,VaultImport VaultWire VaultModel VaultBytes,$(FUZZ_SINK))
 $(call fuzz-target,PassFuzz,VaultImport VaultWire VaultModel VaultBytes,$(FUZZ_SINK))
 $(call fuzz-target,OneTimeFuzz,VaultImport VaultWire VaultModel VaultBytes,$(FUZZ_SINK))
+$(call fuzz-target,CredentialFileFuzz,VaultImport VaultWire VaultModel VaultBytes,$(FUZZ_SINK))
+$(call fuzz-target,SSHKeyFuzz,VaultImport VaultWire VaultModel VaultBytes,$(FUZZ_SINK))
+$(call fuzz-target,YAMLFuzz,VaultImport VaultWire VaultModel VaultBytes,$(FUZZ_SINK) \
+  Tests/Fuzz/Import/PlacedValues.swift)
 $(call fuzz-target,InflateFuzz,VaultImport VaultWire VaultModel VaultBytes)
 $(call fuzz-target,ImportReplyFuzz,VaultWire VaultModel VaultBytes,\
   Tests/VaultCLITests/Import/PlannedSource.swift $(FUZZ_PLANNING)/VaultCLI.o)
@@ -183,6 +187,8 @@ FUZZ_LENGTH_KDBXDocumentFuzz := 2048
 FUZZ_LENGTH_OneTimeFuzz := 1024
 FUZZ_LENGTH_InflateFuzz := 1024
 FUZZ_LENGTH_ImportReplyFuzz := 2048
+FUZZ_LENGTH_CredentialFileFuzz := 2048
+FUZZ_LENGTH_YAMLFuzz := 2048
 
 # An input that it finds worth keeping goes to the first folder, under .build; the kept corpus is only read. A crash
 # leaves its input in .build/fuzz and fails the rule. A store's files lie in memory, in a folder that goes with the

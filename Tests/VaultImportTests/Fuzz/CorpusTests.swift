@@ -41,6 +41,32 @@ import VaultTesting
     #expect(taken.isDisjoint(with: ["empty", "bare", "last-symbol"]))
   }
 
+  @Test("Of files of credentials, those are read whose lines and quotes are whole") func credentialFiles() throws {
+    #expect(
+      try Self.taken("CredentialFileFuzz", exerciseCredentialFile) == [
+        "aws", "docker", "dockercfg", "env", "env-docker", "env-systemd", "git", "netrc", "networkmanager-agent",
+        "networkmanager-bytes", "networkmanager-eduroam", "networkmanager-home", "networkmanager-office", "npmrc",
+        "pgpass", "pypirc", "wpa", "wpa-forms",
+      ])
+  }
+
+  @Test("Of keys of ssh, those have a public half whose file holds one in the clear") func keys() throws {
+    #expect(
+      try Self.taken("SSHKeyFuzz", exerciseSSHKey) == [
+        "dsa", "ec-body", "ec-pem", "ec-pkcs8", "ed25519", "openssh-body", "openssh-protected-body", "other-public",
+        "pkcs8-ec-body", "pkcs8-rsa-body", "pkcs8-v2-body", "protected", "rsa-body",
+      ])
+  }
+
+  @Test("Of files in YAML, those are read that are well-formed, bounded and of their format") func yaml() throws {
+    #expect(
+      try Self.taken("YAMLFuzz", exerciseYAML) == [
+        "ansible-id", "esphome", "hashicorp", "hashicorp-list", "home-assistant", "home-assistant-forms",
+        "home-assistant-json", "homebridge", "kubeconfig", "kubeconfig-files", "kubernetes", "kubernetes-json",
+        "kubernetes-list", "zigbee2mqtt", "zigbee2mqtt-secrets",
+      ])
+  }
+
   @Test("Of compressed bytes, those are read that are whole") func inflate() throws {
     #expect(
       try Self.taken("InflateFuzz", exerciseInflate) == [

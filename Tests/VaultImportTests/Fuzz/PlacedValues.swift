@@ -1,0 +1,1 @@
+../../Fuzz/Import/PlacedValues.swift
