@@ -47,6 +47,8 @@ enum ImportOrigin: String, ExpressibleByArgument, CaseIterable {
   case pass
   case passage
   case bitwarden
+  case onePassword = "1pux"
+  case cxf
   case aegis
   case andOTP = "andotp"
   case twoFAS = "2fas"
@@ -85,8 +87,8 @@ enum ImportOrigin: String, ExpressibleByArgument, CaseIterable {
       .envSystemd, .kubeconfig, .kubernetes, .ansible, .esphome, .homeAssistant, .zigbee2mqtt, .homebridge,
       .networkManager, .wpaSupplicant:
       true
-    case .secretService, .kdbx, .pass, .passage, .bitwarden, .aegis, .andOTP, .twoFAS, .kwallet, .otpauthMigration,
-      .otpauth, .hashicorp, .csv:
+    case .secretService, .kdbx, .pass, .passage, .bitwarden, .onePassword, .cxf, .aegis, .andOTP, .twoFAS, .kwallet,
+      .otpauthMigration, .otpauth, .hashicorp, .csv:
       false
     }
   }

@@ -7,6 +7,8 @@ public enum FileFormat: String, CaseIterable, Sendable {
   case pass
   case passage
   case bitwarden
+  case onePassword = "1pux"
+  case cxf
   case aegis
   case andOTP = "andotp"
   case twoFAS = "2fas"
@@ -44,6 +46,8 @@ public enum FileFormat: String, CaseIterable, Sendable {
     case .pass: PassReader.self
     case .passage: PassageReader.self
     case .bitwarden: BitwardenReader.self
+    case .onePassword: OnePasswordReader.self
+    case .cxf: CXFReader.self
     case .aegis: AegisReader.self
     case .andOTP: AndOTPReader.self
     case .twoFAS: TwoFASReader.self
