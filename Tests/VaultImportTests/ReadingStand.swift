@@ -55,10 +55,14 @@ struct ReadEntries: EntrySink {
 
 /// Reads every truncation of a file and the file with each bit flipped: whatever the reader says, it does not crash,
 /// and each entry fits into a reply.
-func attack(_ reader: any SourceReader.Type, _ text: String, name: String = "a") {
+///
+/// - Parameter form: makes the file of the damaged text, such as an archive around it.
+func attack(
+  _ reader: any SourceReader.Type, _ text: String, name: String = "a", in form: ([UInt8]) -> [UInt8] = { $0 }
+) {
   let bytes = Array(text.utf8)
   func read(_ bytes: [UInt8]) {
-    guard let found = try? ReadEntries(reader, [Source.File(name, bytes)]) else { return }
+    guard let found = try? ReadEntries(reader, [Source.File(name, form(bytes))]) else { return }
     for entry in found.entries {
       let fits = entry.fields.count <= ImportedEntry.most.fields && entry.folder.count <= ImportedEntry.most.folders
       #expect(fits && entry.fields.allSatisfy { $0.value.count <= ImportedField.longestValue })

@@ -9,10 +9,10 @@ struct ImportCommand: ParsableCommand {
     abstract: "Copy what other programs keep into the vault.",
     discussion: """
       The source is a file, a folder, or - for standard input: a KeePass database, a password store (pass or \
-      passage), an export of Bitwarden, a CSV of a browser or another password manager, a list of one-time secrets, a \
-      backup of an authenticator (Aegis, andOTP, 2FAS), a file or folder in \
-      which developers' programs keep credentials, such as .netrc, .env or ~/.ssh, Wi-Fi networks, Secrets of \
-      Kubernetes, what ansible-vault has encrypted, or the settings of a gateway's program such as Homebridge. The \
+      passage), an export of Bitwarden or 1Password, a credential exchange (CXF), a CSV of a browser or another \
+      password manager, a list of one-time secrets, a backup of an authenticator (Aegis, andOTP, 2FAS), a file or \
+      folder in which developers' programs keep credentials, such as .netrc, .env or ~/.ssh, Wi-Fi networks, Secrets \
+      of Kubernetes, what ansible-vault has encrypted, or the settings of a gateway's program such as Homebridge. The \
       command recognizes the format and reads the source in a sandbox, asking for a password if the source needs one. \
       Then it shows what becomes of every field, and asks. Without a terminal it needs --yes or --dry-run. At the end \
       it reads the vault back and compares it with the source.

@@ -9,11 +9,12 @@ struct ZipArchive {
   private let bytes: [UInt8]
   /// The files; folders are left out.
   private(set) var members: [ZipMember] = []
-  /// The most bytes that may still be unpacked, so that nobody unpacks the same file without end.
-  private var left = ExpansionLimit().bytes
+  private let limit: ExpansionLimit
+  /// The bytes that were unpacked, so that nobody unpacks the same file without end.
+  private var unpacked = 0
 
-  init(_ bytes: [UInt8]) throws(ImportFailure) {
-    self.bytes = bytes
+  init(_ bytes: [UInt8], limit: ExpansionLimit = ExpansionLimit()) throws(ImportFailure) {
+    (self.bytes, self.limit) = (bytes, limit)
     let numbers = ZipNumbers(bytes: bytes)
     let directory = try ZipDirectory(numbers)
     guard directory.count <= ImportCall.most.files else {
@@ -22,9 +23,9 @@ struct ZipArchive {
     var (place, total, all) = (directory.place.lowerBound, 0, [ZipMember]())
     while place < directory.place.upperBound {
       let member = try ZipMember(numbers, &place)
-      try ExpansionLimit().check(output: member.size, input: member.packed.count)
+      try limit.check(output: member.size, input: member.packed.count)
       total += member.size
-      try ExpansionLimit(ratio: .max).check(output: total, input: 1)
+      guard total <= limit.bytes else { throw tooLarge }
       all.append(member)
       guard all.count <= directory.count else { break }
     }
@@ -35,6 +36,10 @@ struct ZipArchive {
     members = all.filter { !$0.isFolder }
   }
 
+  private var tooLarge: ImportFailure {
+    ImportFailure(.tooLarge, "the files of the zip archive expand to more than \(limit.bytes >> 20) MiB")
+  }
+
   /// True if the bytes begin like an archive with files.
   static func isLikely(_ bytes: [UInt8]) -> Bool { ZipNumbers(bytes: bytes).has((0x03, 0x04), at: 0) }
 
@@ -42,10 +47,8 @@ struct ZipArchive {
   ///
   /// - Throws: ``ImportFailure`` also if the checksum is wrong.
   mutating func content(of member: ZipMember) throws(ImportFailure) -> [UInt8] {
-    guard member.size <= left else {
-      throw ImportFailure(.tooLarge, "the files of the zip archive expand to more than \(ExpansionLimit().bytes >> 20) MiB")
-    }
-    left -= member.size
+    guard member.size <= limit.bytes - unpacked else { throw tooLarge }
+    unpacked += member.size
     let content: [UInt8] =
       switch member.method {
       case .stored: Array(bytes[member.packed])
@@ -58,7 +61,7 @@ struct ZipArchive {
   }
 
   private func inflate(_ member: ZipMember) throws(ImportFailure) -> [UInt8] {
-    var stream = Inflate(SliceStream(bytes[member.packed]))
+    var stream = Inflate(SliceStream(bytes[member.packed]), limit: limit)
     var content: [UInt8] = []
     content.reserveCapacity(member.size)
     while let piece = try stream.next() {

@@ -3,7 +3,10 @@ internal import VaultWire
 /// A file in a zip archive, as the central directory and the header before the file tell it (APPNOTE.TXT, sections
 /// 4.3.7 and 4.3.12).
 struct ZipMember: Sendable {
-  enum Method: Int { case stored = 0, deflated = 8 }
+  enum Method: Int {
+    case stored = 0
+    case deflated = 8
+  }
 
   let name: String
   let method: Method

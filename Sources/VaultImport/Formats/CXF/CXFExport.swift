@@ -45,7 +45,9 @@ struct CXFExport {
     }
     try reader.finish()
     if only.items != nil { try add(only) }
-    guard hasAccounts || only.items != nil else { throw ImportFailure(.unknown, "the JSON has no accounts and no items") }
+    guard hasAccounts || only.items != nil else {
+      throw ImportFailure(.unknown, "the JSON has no accounts and no items")
+    }
   }
 
   private mutating func add(_ account: Account) throws(ImportFailure) {

@@ -1,7 +1,7 @@
 internal import VaultWire
 
-// The credentials of an item (section 3 of the format). A passkey, a card, an identity and the like are kept whole, as are
-// credentials of unknown types.
+// The credentials of an item (section 3 of the format). A passkey, a card, an identity and the like are kept whole, as
+// are credentials of unknown types.
 extension CXFItem {
   mutating func take(_ credential: JSONValue) {
     let name = credential["type"]?.string ?? ""
@@ -25,7 +25,7 @@ extension CXFItem {
 
   /// The role of the secret of a credential: the first one of the type that gives the item its value is this value.
   mutating func secretRole(_ type: Credential, _ value: JSONValue) -> ImportedField.Role {
-    guard type == main, !hasValue, !value.isBlank else { return .secret }
+    guard type == main, !hasValue, CXFField(value).text?.isEmpty == false else { return .secret }
     hasValue = true
     return .password
   }
@@ -103,7 +103,8 @@ extension CXFItem {
   private mutating func takeFile(_ credential: JSONValue) {
     let name = credential["name"]?.string ?? "file"
     let size = credential["decryptedSize"]?.integer.flatMap { Int(exactly: $0) } ?? 0
-    entry.refuse(name, .attachment, size: max(0, size), "the exchange has only its name; the content is not in the JSON")
+    entry.refuse(
+      name, .attachment, size: max(0, size), "the exchange has only its name; the content is not in the JSON")
     for member in credential.members where !["type", "name", "decryptedSize"].contains(member.name) {
       entry.addSetting("\(name): \(member.name)", member.value)
     }

@@ -31,7 +31,9 @@ extension CXFItem {
     switch member.name {
     case "privateKey":
       let role = secretRole(.sshKey, member.value)
-      guard let text = member.value.string, let pem = Self.pem(text) else { return add("privateKey", member.value, role) }
+      guard let pem = member.value.string.flatMap({ Self.pem($0) }) else {
+        return add("privateKey", member.value, role)
+      }
       entry.put("privateKey", role, pem.utf8)
     case "keyComment": add("comment", member.value, .text)
     case "keyType": add("key-type", member.value, .text)

@@ -67,7 +67,11 @@ struct CXFItem {
           continue
         }
         for part in app.members {
-          if part.name == "bundleId" { add("androidApp", .text, part.value) } else { entry.addSetting(part.name, part.value) }
+          guard part.name == "bundleId" else {
+            entry.addSetting("androidApp: \(part.name)", part.value)
+            continue
+          }
+          add("androidApp", .text, part.value)
         }
       }
     default: entry.addUnknown("scope: \(member.name)", member.value)
@@ -90,7 +94,10 @@ struct CXFItem {
   /// The type of the credential that gives the item its value, by the use that a person has of it.
   private static func main(of credentials: [JSONValue]) -> Credential? {
     func has(_ type: Credential, _ name: StaticString) -> Bool {
-      credentials.contains { $0["type"]?.string == type.rawValue && !($0[name]?.isBlank ?? true) }
+      credentials.contains { credential in
+        guard credential["type"]?.string == type.rawValue, let value = credential[name] else { return false }
+        return CXFField(value).text?.isEmpty == false
+      }
     }
     if has(.basicAuth, "password") { return .basicAuth }
     if has(.apiKey, "key") { return .apiKey }

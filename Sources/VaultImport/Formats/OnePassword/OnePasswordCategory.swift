@@ -1,7 +1,7 @@
 internal import VaultWire
 
-/// The category of an item (`categoryUuid`), as libs/importer/src/importers/onepassword/types in bitwarden/clients lists
-/// them. An item of another category is a document.
+/// The category of an item (`categoryUuid`), as libs/importer/src/importers/onepassword/types in bitwarden/clients
+/// lists them. An item of another category is a document.
 enum OnePasswordCategory: String {
   case login = "001"
   case card = "002"

@@ -82,7 +82,8 @@ struct OnePasswordExport {
       try add(account, of: owner, to: &entry, files)
     }
     for vault in vaults {
-      try add(vault.attributes, of: folder(of: vault).joined(separator: "/"), to: &entry, files)
+      let others = vault.attributes.members.filter { $0.name != "name" }
+      try add(.object(others), of: folder(of: vault).joined(separator: "/"), to: &entry, files)
     }
     try unknown.add(to: &entry)
   }

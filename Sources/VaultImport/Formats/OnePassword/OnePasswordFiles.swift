@@ -29,7 +29,11 @@ final class OnePasswordFiles {
       for member in archive.members { contents[member.name] = .packed(member) }
       self.archive = archive
     } else {
-      for file in source.files { contents[Self.path(of: file)] = .file(file.bytes) }
+      for file in source.files {
+        guard contents.updateValue(.file(file.bytes), forKey: Self.path(of: file)) == nil else {
+          throw ImportFailure(.unsupported, "the folder has more than one export; import them one by one")
+        }
+      }
     }
     for path in contents.keys.sorted() where path.hasPrefix(Self.folder) {
       let name = path.dropFirst(Self.folder.count)
@@ -102,7 +106,11 @@ final class OnePasswordFiles {
   /// Adds the files that no item names.
   func addUnused(to entry: inout Entry) throws(ImportFailure) {
     for path in contents.keys.sorted() where !used.contains(path) {
-      try add(path, named: path, to: &entry)
+      if path.hasPrefix(Self.folder) {
+        try add(path, named: path, to: &entry)
+      } else {
+        entry.refuse(path, .attachment, size: contents[path]?.size ?? 0, "an export of 1Password has no such file")
+      }
     }
   }
 }

@@ -123,6 +123,7 @@ extension OnePasswordItem {
     switch member.name {
     case "concealed", "creditCardNumber": add(name, .secret, value)
     case "string" where category?.users.contains(id) == true: add(name, .username, value)
+    case "string" where category == .server && id == "url": add(name, .url, value)
     case "string", "phone", "menu", "gender", "creditCardType", "reference": add(name, .text, value)
     case "url": add(name, .url, value)
     case "totp":

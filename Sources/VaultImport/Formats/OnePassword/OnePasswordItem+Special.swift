@@ -47,8 +47,8 @@ extension OnePasswordItem {
 
   // MARK: Wireless networks
 
-  /// The words for the security of a network in the menu of 1Password, and in an item of kind `wifi`. Enterprise networks
-  /// have no password of their own.
+  /// The words for the security of a network in the menu of 1Password, and in an item of kind `wifi`. Enterprise
+  /// networks have no password of their own.
   private static let securities = ["wpa3p": "WPA3", "wpa2p": "WPA", "wpap": "WPA", "wpa": "WPA", "wep": "WEP"]
 
   static func isNetwork(_ details: JSONValue) -> Bool {

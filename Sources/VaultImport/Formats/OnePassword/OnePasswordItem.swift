@@ -11,7 +11,8 @@ struct OnePasswordItem {
   /// True once an SSH key is the value of the item.
   var hasKey = false
 
-  /// - Parameter item: an element of `items`. Earlier exports wrap an item as the member `item`, with its file beside it.
+  /// - Parameter item: an element of `items`. Earlier exports wrap an item as the member `item`, with its file beside
+  ///   it.
   init(_ item: JSONValue, in folder: [String], _ files: OnePasswordFiles) throws(ImportFailure) {
     guard item.isObject else { throw ImportFailure(.damaged, "an item is no object") }
     let wrapped = item["item"].flatMap { $0.isObject ? $0 : nil }
@@ -79,8 +80,9 @@ struct OnePasswordItem {
     case "urls" where value.isArray: for url in value.elements { addURL(url) }
     case "tags" where value.isArray:
       for tag in value.elements { add("tag", .tag, tag) }
-    // The subtitle is made of other fields; the others are the strength of the password, pictures and the like.
-    case "subtitle", "ps", "pbe", "pgrng", "icons", "watchtowerExclusions", "ainfo": entry.addSetting(name, value)
+    // 1Password makes these of the other fields: a second line for lists, and the strength of the password.
+    case "subtitle", "ainfo", "ps", "pbe", "pgrng": break
+    case "icons", "watchtowerExclusions": entry.addSetting(name, value)
     default: entry.addUnknown(name, value)
     }
   }

@@ -43,10 +43,8 @@ public enum OnePasswordReader: SourceReader {
   /// The version of the form in words. The rest of what the export says of itself becomes settings.
   private static func version(of files: OnePasswordFiles, _ rest: inout Entry) throws(ImportFailure) -> String {
     guard let bytes = try files.content(OnePasswordFiles.attributes) else { return "" }
-    for member in try JSONLeaves.value(bytes).members where member.name != "version" {
-      rest.addSetting(member.name, member.value)
-    }
-    let version = try JSONLeaves.value(bytes)["version"]?.integer
-    return version.map { ", version \($0)" } ?? ""
+    let facts = try JSONLeaves.value(bytes)
+    for member in facts.members where member.name != "version" { rest.addSetting(member.name, member.value) }
+    return facts["version"]?.integer.map { ", version \($0)" } ?? ""
   }
 }

@@ -1,7 +1,7 @@
 internal import VaultWire
 
-/// The members of an object that a reader does not know, with their places in the text, such as those of a later version
-/// of a format.
+/// The members of an object that a reader does not know, with their places in the text, such as those of a later
+/// version of a format.
 struct UnknownMembers {
   private static let most = 64
 
