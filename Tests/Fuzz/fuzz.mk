@@ -147,6 +147,8 @@ $(call fuzz-target,SSHKeyFuzz,VaultImport VaultWire VaultModel VaultBytes,$(FUZZ
 $(call fuzz-target,YAMLFuzz,VaultImport VaultWire VaultModel VaultBytes,$(FUZZ_SINK) \
   Tests/Fuzz/Import/PlacedValues.swift)
 $(call fuzz-target,InflateFuzz,VaultImport VaultWire VaultModel VaultBytes)
+$(call fuzz-target,ZipFuzz,VaultImport VaultWire VaultModel VaultBytes)
+$(call fuzz-target,ExchangeFuzz,VaultImport VaultWire VaultModel VaultBytes,$(FUZZ_SINK))
 $(call fuzz-target,ImportReplyFuzz,VaultWire VaultModel VaultBytes,\
   Tests/VaultCLITests/Import/PlannedSource.swift $(FUZZ_PLANNING)/VaultCLI.o)
 $(FUZZ)/ImportReplyFuzz: private FUZZ_SWIFTC := $(FUZZ_PLANNING_SWIFTC)
@@ -186,6 +188,7 @@ FUZZ_LENGTH_SealedBlobFuzz := 2048
 FUZZ_LENGTH_KDBXDocumentFuzz := 2048
 FUZZ_LENGTH_OneTimeFuzz := 1024
 FUZZ_LENGTH_InflateFuzz := 1024
+FUZZ_LENGTH_ZipFuzz := 1024
 FUZZ_LENGTH_ImportReplyFuzz := 2048
 FUZZ_LENGTH_CredentialFileFuzz := 2048
 FUZZ_LENGTH_YAMLFuzz := 2048

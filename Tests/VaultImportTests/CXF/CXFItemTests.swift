@@ -11,7 +11,8 @@ import VaultWire
   /// The entry of an item with these members, without what the exchange says of itself.
   private func item(_ members: String) throws -> [String] {
     let text = Self.header(#""items":[{\#(members)}]"#)
-    return try ReadEntries(CXFReader.self, text).told.filter { !$0.hasSuffix("] exporter") && !$0.hasSuffix("exchange") }
+    let told = try ReadEntries(CXFReader.self, text).told
+    return told.filter { !$0.hasSuffix("] exporter") && !$0.hasSuffix("exchange") }
   }
 
   private func credentials(_ list: String) throws -> [String] { try item(#""credentials":[\#(list)]"#) }

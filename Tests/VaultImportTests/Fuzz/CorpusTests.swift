@@ -73,4 +73,16 @@ import VaultTesting
         "blocks", "dynamic", "expanding", "fixed", "gzip", "gzip-fields", "huffman", "runs", "stored",
       ])
   }
+
+  @Test("Of archives, those are read that are whole and honest") func archives() throws {
+    #expect(
+      try Self.taken("ZipFuzz", exerciseZip) == ["comment", "folders", "python", "stored", "streamed", "zip64"])
+  }
+
+  @Test("Of exchanges, those are read whose version is known") func exchanges() throws {
+    #expect(
+      try Self.taken("ExchangeFuzz", exerciseExchange) == [
+        "1pux", "1pux-files", "1pux-sections", "account", "collections", "credentials", "passkey",
+      ])
+  }
 }

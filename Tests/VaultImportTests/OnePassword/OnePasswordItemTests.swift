@@ -23,7 +23,8 @@ import VaultWire
   @Test("may have unknown members and types, which are kept") func unknown() throws {
     #expect(
       try item(
-        #""x":"y","state":"frozen","details":{"z":{"a":1},"sections":[{"title":"S","new":"n","fields":[1,"#
+        #""categoryUuid":"001","x":"y","state":"frozen","details":{"z":{"a":1},"sections":[{"title":"S","new":"n","#
+          + #""fields":[1,"#
           + #"{"title":"t","k":"v","value":{"hologram":"h"}},{"id":"i","value":"bare"}]},2],"loginFields":[3],"#
           + #""passwordHistory":[{"value":"p","time":"soon","who":"w"},4]},"overview":{"urls":["u"],"tags":[5]}"#)
         == [
@@ -33,6 +34,18 @@ import VaultWire
           "  password [old-password] p", "  time of an old password [setting] soon",
           "  passwordHistory: who [secret] w",
           "  url [url] u", "  tag [setting] 5",
+        ])
+  }
+
+  @Test("of unknown categories are documents of what their sections say") func documents() throws {
+    #expect(
+      try item(
+        #""categoryUuid":"7","details":{"sections":[{"title":"S","fields":[{"title":"a","guarded":true,"value":"#
+          + #"{"string":"x"}},{"title":"b","value":{"string":""}},{"title":"c","value":{"totp":"JBSWY3DPEHPK3PXP"}}]},"#
+          + #"{"title":"T","fields":[{"value":{"string":""}}]},{"name":"u","more":1}]}"#) == [
+          "  categoryUuid [setting] 7", "  S: c [one-time] otpauth://totp/?secret=JBSWY3DPEHPK3PXP",
+          #"  sections [document] [{"title":"S","fields":[{"title":"a","value":{"string":"x"}}]},"#
+            + #"{"name":"u","more":1}]"#,
         ])
   }
 

@@ -1,0 +1,1 @@
+../../Fuzz/ExchangeFuzz.swift
