@@ -64,7 +64,7 @@ import VaultTesting
     let sandbox = try sandbox()
     defer { sandbox.close() }
     let terminal = try sandbox.completing(in: shell)
-    terminal.type("vault can user:roo\t get web; echo \"<\(Self.code(shell))>\"")
+    terminal.type("vault can user:daemo\t get web; echo \"<\(Self.code(shell))>\"")
     try terminal.expect("<77>")
     terminal.type("exit")
     try terminal.wait()
