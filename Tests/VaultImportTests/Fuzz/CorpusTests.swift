@@ -62,8 +62,8 @@ import VaultTesting
     #expect(
       try Self.taken("YAMLFuzz", exerciseYAML) == [
         "ansible-id", "esphome", "hashicorp", "hashicorp-list", "home-assistant", "home-assistant-forms",
-        "home-assistant-json", "homebridge", "kubeconfig", "kubeconfig-files", "kubernetes", "kubernetes-json",
-        "kubernetes-list", "zigbee2mqtt", "zigbee2mqtt-secrets",
+        "home-assistant-json", "homebridge", "kubeconfig", "kubeconfig-files", "kubeconfig-numbers", "kubernetes",
+        "kubernetes-json", "kubernetes-list", "zigbee2mqtt", "zigbee2mqtt-secrets",
       ])
   }
 
