@@ -199,7 +199,8 @@ import VaultTesting
       program: "/usr/bin/strace")
     try terminal.expect("ran")
     _ = try receipts(sandbox, until: "\t1\thas it")
-    let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n").filter { $0.contains("Recei") }
+    let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+    let calls = lines.filter { $0.contains("Recei") }
     #expect(calls.count == 2 && calls[0].contains("INJECTED"), "\(calls)")
     terminal.signal(SIGTERM)
     _ = try terminal.wait()
