@@ -51,8 +51,14 @@ import VaultTesting
   @Test("what is revoked is one of the grants") func granted() throws {
     let sandbox = try sandbox()
     defer { sandbox.close() }
-    for items in ["folder/*", "web"] { try sandbox.must(["grant", "user:4242", items]) }
-    try sandbox.must(["grant", "user:4243", "web"])
+    for (subject, items) in [("user:4242", "folder/*"), ("user:4242", "web"), ("user:4243", "web")] {
+      // Each terminal is a session of its own, and needs a proof of its own.
+      let terminal = try Terminal(sandbox, ["grant", subject, items])
+      try terminal.expect("Vault password")
+      try terminal.expect("): ")
+      terminal.type(password)
+      try #require(try terminal.wait() == 0, "\(terminal.screen)")
+    }
     #expect(try sandbox.completions("", "revoke") == ["=user:4242", "=user:4243"])
     #expect(try sandbox.completions("", "revoke", "user:4242") == ["=folder/*", "=web"])
     #expect(try sandbox.completions("", "grant").suffix(2) == ["=user:4242", "=user:4243"])
