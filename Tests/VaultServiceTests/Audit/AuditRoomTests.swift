@@ -245,7 +245,9 @@ import VaultStore
     #expect(told.contains("use ok the newest") && told.contains { $0.hasSuffix(Self.excess) })
     // The newest of the many from before it stay as well, as far as they have room.
     let kept = told.filter { $0.hasPrefix("use ok ") && $0.hasSuffix(Self.long) }
-    #expect(kept.count > 300 && kept.contains { $0.hasPrefix("use ok 900 ") }, "\(kept.count)")
+    let numbers = kept.compactMap { $0.split(separator: " ").dropFirst(2).first.flatMap { Int($0) } }
+    let oldest = try #require(numbers.first)
+    #expect(numbers.count > 300 && oldest > 100 && numbers == Array(oldest..<oldest + numbers.count), "\(numbers)")
     #expect(try last.vault.keychain().verify().isOK)
   }
 
