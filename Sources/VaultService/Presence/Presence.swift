@@ -65,12 +65,8 @@ package final class Presence {
   /// The questions that are not asked now, each in the session where it was dismissed or gave way. A pause for all
   /// sessions would let one program keep the prompts of all others from being shown.
   private var pauses: [Refused: Pause] = [:]
-  /// The user of the last check that accepted a finger alone.
-  var lastAtReader: UInt32?
-  /// The time at which a check at the reader was last cut off, in `CLOCK_MONOTONIC` nanoseconds.
-  var readerLeft = Int64.min / 2
-  /// Cancels the timer after which a prompt that waits for the reader has it.
-  var turnAtReader: Timer.Cancel?
+  /// The use of the fingerprint reader.
+  var reader = ReaderUse()
 
   package init(_ vault: Vault, _ attempts: Attempts, _ means: Means, _ timer: Timer) {
     self.vault = vault

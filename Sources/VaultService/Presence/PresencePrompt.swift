@@ -18,17 +18,18 @@ final class PresencePrompt {
   static let most = 8
 
   let question: Presence.Question
-  /// The time at which the prompt was opened, and that of the last sign of a person, in `CLOCK_MONOTONIC` nanoseconds.
+  /// The time at which the prompt was opened, in `CLOCK_MONOTONIC` nanoseconds.
   let opened: Int64
-  private(set) var lastSign: Int64
   private unowned let presence: Presence
   private var askers: [Asker] = []
   /// True once PAM has asked for something to be typed.
   private var isAsking = false
   /// True once the person has answered a question of PAM.
   private(set) var isAnswered = false
-  /// True while the prompt waits for the fingerprint reader.
-  private(set) var waitsForReader = false
+  /// The time since which the prompt has waited to begin, in `CLOCK_MONOTONIC` nanoseconds; nil if it does not wait.
+  private(set) var waitingSince: Int64?
+  /// True once the prompt has left the reader to another one.
+  private(set) var hasYielded = false
   private var check: (any PresenceChecking)?
   /// The wait in seconds that a failure costs; nil until the attempt is charged. Only an attempt at a question that
   /// takes a password is charged.
@@ -38,7 +39,6 @@ final class PresencePrompt {
     self.question = question
     self.presence = presence
     opened = presence.vault.clock.monotonic()
-    lastSign = opened
   }
 
   /// The session to which the prompt is shown.
@@ -46,6 +46,9 @@ final class PresencePrompt {
 
   /// True if a PAM module may be using the fingerprint reader: PAM works, and has not come to a question yet.
   var isAtReader: Bool { check != nil && !isAsking }
+
+  /// True while the prompt waits for the fingerprint reader, without which it cannot go on.
+  var waitsForReader: Bool { waitingSince != nil && !question.takesPassword }
 
   /// True if the prompt can serve this conversation as well.
   func serves(_ conversation: Conversation) -> Bool {
@@ -67,30 +70,43 @@ final class PresencePrompt {
 
   private var what: String { question.takesPassword ? "Fingerprint or login password" : "Fingerprint" }
 
-  /// Begins the check, or waits for the reader.
+  /// Begins the check, or waits until it may begin.
   private func start() {
-    waitsForReader = !presence.mayBegin(self)
-    guard waitsForReader else { return begin() }
-    let text = "The fingerprint reader is in use; this prompt waits for it"
-    askers.first?.conversation.tell(.info, method: "pam", text: text)
+    if presence.mayBegin(self) { return begin() }
+    wait()
+    // A prompt that takes a password waits so briefly that nobody needs to be told.
+    if waitsForReader { tell("The fingerprint reader is in use; this prompt waits for it") }
     presence.lookAtReader()
   }
 
+  private func wait() { waitingSince = presence.vault.clock.monotonic() }
+
+  private func tell(_ text: String) { askers.first?.conversation.tell(.info, method: "pam", text: text) }
+
   /// Begins the check with the first asker, and tells it the purpose.
   func begin() {
-    waitsForReader = false
+    waitingSince = nil
     guard let first = askers.first else { return }
-    first.conversation.tell(.info, method: "pam", text: "\(what) \(first.purpose.phrase)")
-    (isAsking, isAnswered, lastSign) = (false, false, presence.vault.clock.monotonic())
-    presence.lastAtReader = question.uid
+    tell("\(what) \(first.purpose.phrase)")
+    (isAsking, isAnswered) = (false, false)
+    presence.willUseReader(self)
     check = presence.means.check(
       question, { [weak self] style, text in self?.relay(style, text) },
       { [weak self] outcome in self?.end(outcome) })
   }
 
+  /// Leaves the reader to another prompt. The check begins again once that one has the reader, so that PAM finds it
+  /// busy and asks for the password.
+  func yieldReader() {
+    tell("Another prompt needs the fingerprint reader")
+    cancel()
+    hasYielded = true
+    wait()
+  }
+
   private func relay(_ style: Prompt.Style, _ text: String) {
     guard let conversation = askers.first?.conversation else { return }
-    lastSign = presence.vault.clock.monotonic()
+    presence.noteSign(of: self)
     guard style.wantsAnswer else { return conversation.tell(style, method: "pam", text: text) }
     isAsking = true
     conversation.ask(style, method: "pam", text: Self.question(text)) { [weak self] answer in self?.take(answer) }
@@ -165,7 +181,7 @@ final class PresencePrompt {
     // A person may still be typing an answer, which must not be charged, nor answer the next question.
     askers.first?.conversation.withdraw()
     cancel()
-    waitsForReader = false
+    waitingSince = nil
     switch outcome {
     case .succeeded: if charged != nil { presence.attempts.forgive(caller) }
     case .failed, .tooManyTries: charge()
