@@ -283,6 +283,13 @@ import VaultTesting
       #expect(try asking.reply().error == nil)
       #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/backoff"))
       #expect(try answer(id) == "NoSuchConversation")
+      // They are refused calls, and no attempts.
+      let log = try sandbox.client().call("Audit", [:], more: true)
+      let entries = (log.parameters["entries"] as? [[String: Any]] ?? []).map {
+        "\($0["action"] ?? "") \($0["outcome"] ?? "") \($0["item"] ?? "")"
+      }
+      #expect(entries.contains("call invalid io.vaultd.Vault.Respond"), "\(entries)")
+      #expect(!entries.contains { $0.hasPrefix("unlock failed") || $0.hasPrefix("unlock denied") }, "\(entries)")
     }
   }
 
