@@ -141,6 +141,10 @@ struct Keyboard: ~Copyable {
           return .end
         }
         try show("\nvault: \(Self.withdrawal)\n", .until(signals.descriptor))
+      case .told(let message):
+        // The line in hand stays valid.
+        try show("\n\(message)\n\(text)", .until(signals.descriptor))
+        continue
       case .typed: break
       }
       var byte: UInt8 = 0
@@ -234,19 +238,26 @@ struct Keyboard: ~Copyable {
     case signal(Int32)
     /// The daemon has withdrawn the question. This comes once.
     case withdrawn
+    /// The daemon has sent a message about the question, which is this line.
+    case told(String)
   }
 
   private var isWithdrawn: Bool { question?.isWithdrawn == true }
 
-  /// Waits until something is typed, a signal comes, or the question is withdrawn.
+  /// Waits until something is typed, a signal comes, the question is withdrawn, or the daemon has a message about it.
   private func event(_ signals: borrowing SignalPipe) throws(Failure) -> Event {
-    let wasWithdrawn = isWithdrawn
-    question?.look()
-    if isWithdrawn == wasWithdrawn {
-      if let number = try wait(signals, or: question?.descriptor) { return .signal(number) }
-      question?.look()
-    }
-    return isWithdrawn && !wasWithdrawn ? .withdrawn : .typed
+    if let event = look() { return event }
+    if let number = try wait(signals, or: question?.descriptor) { return .signal(number) }
+    return look() ?? .typed
+  }
+
+  /// Returns what the daemon has said about the question since the last look; nil if there is nothing new.
+  private func look() -> Event? {
+    guard let question, !question.isWithdrawn else { return nil }
+    question.look()
+    if question.isWithdrawn { return .withdrawn }
+    guard let message = question.message() else { return nil }
+    return .told(Questions.line(message))
   }
 
   /// Returns true if something is typed within a moment, by a person who has not seen yet that the question is

@@ -7,11 +7,19 @@ internal import VaultWire
 final class EarlyReplies {
   /// The most replies that are kept. A question may be told about a few other programs, and about fingers.
   private static let most = 32
+  /// The most messages that are shown before the answer. The process that listens at the socket's path may send them
+  /// without end; the rest comes under ``PromptRules`` after the answer.
+  private static let mostMessages = PromptRules.most
 
   private final class Kept {
     var frame: Frame?
+    /// The message for a person that the reply is; nil for every other reply.
+    let message: Wire.Prompt?
 
-    init(_ frame: consuming Frame) { self.frame = consume frame }
+    init(_ frame: consuming Frame, message: Wire.Prompt?) {
+      self.frame = consume frame
+      self.message = message
+    }
   }
 
   private let connection: Connection
@@ -19,6 +27,9 @@ final class EarlyReplies {
   private var failure: ClientError?
   /// True once the last reply was received.
   private var isOver = false
+  /// True once a reply has asked another question.
+  private var asks = false
+  private var messages = 0
 
   init(_ connection: Connection) { self.connection = connection }
 
@@ -32,10 +43,11 @@ final class EarlyReplies {
     while descriptor != nil {
       do throws(ClientError) {
         guard let frame = try connection.receiveArrived() else { return false }
-        let style = Self.style(of: frame)
-        kept.append(Kept(frame))
-        guard let style else { return stop() }
-        if style.wantsAnswer { return true }
+        let prompt = Self.prompt(of: frame)
+        asks = prompt?.style.wantsAnswer ?? false
+        kept.append(Kept(frame, message: asks ? nil : prompt?.words))
+        if prompt == nil { return stop() }
+        if asks { return true }
       } catch {
         failure = error
       }
@@ -47,9 +59,22 @@ final class EarlyReplies {
   ///
   /// - Throws: the failure after the last of them.
   func take() throws(ClientError) -> Frame? {
-    guard kept.isEmpty else { return kept.removeFirst().frame.take() }
+    guard kept.isEmpty else {
+      if kept.count == 1 { asks = false }
+      return kept.removeFirst().frame.take()
+    }
     if let failure { throw failure }
     return nil
+  }
+
+  /// Removes and returns the first reply that was taken in, if it is a message about the question that is still open.
+  func takeMessage() -> Wire.Prompt? {
+    guard !asks, messages < Self.mostMessages, let message = kept.first?.message,
+      message.text.utf8.count <= PromptRules.longestText
+    else { return nil }
+    messages += 1
+    kept.removeFirst()
+    return message
   }
 
   private func stop() -> Bool {
@@ -57,9 +82,11 @@ final class EarlyReplies {
     return false
   }
 
-  /// The style of a prompt; nil for every other reply.
-  private static func style(of frame: borrowing Frame) -> Prompt.Style? {
-    guard let reply = try? Reply(frame), reply.error == nil, reply.continues else { return nil }
-    return (try? Wire.Question(frame, reply.parameters)).flatMap { Prompt.Style(rawValue: $0.prompt.style) }
+  /// The prompt in a reply, and its style; nil for every other reply.
+  private static func prompt(of frame: borrowing Frame) -> (style: Prompt.Style, words: Wire.Prompt)? {
+    guard let reply = try? Reply(frame), reply.error == nil, reply.continues,
+      let prompt = try? Wire.Question(frame, reply.parameters).prompt
+    else { return nil }
+    return Prompt.Style(rawValue: prompt.style).map { ($0, prompt) }
   }
 }

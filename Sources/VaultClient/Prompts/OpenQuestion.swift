@@ -1,3 +1,5 @@
+internal import VaultWire
+
 /// A question that waits for its answer. The daemon may withdraw it meanwhile, and ask another one.
 public final class OpenQuestion {
   private let replies: EarlyReplies
@@ -13,5 +15,14 @@ public final class OpenQuestion {
   /// Takes in what the daemon has said since the question, without a wait.
   public func look() {
     if !isWithdrawn { isWithdrawn = replies.takeIn() }
+  }
+
+  /// Returns the next message that the daemon has sent about the question, as that another program asks for the same;
+  /// nil if there is none. A message that nobody takes here is put after the answer. Call ``look()`` before.
+  public func message() -> Prompt? {
+    guard !isWithdrawn, let message = replies.takeMessage(), let style = Prompt.Style(rawValue: message.style) else {
+      return nil
+    }
+    return Prompt(style: style, method: message.method, text: message.text, code: nil, open: nil)
   }
 }

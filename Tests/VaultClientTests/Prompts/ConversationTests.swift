@@ -221,6 +221,38 @@ import VaultWire
     #expect(server.heard == ["Unlock+{}", "Respond{conversation:c0ffee,number:2,answer:typed}"])
   }
 
+  @Test("A message about the open question can be shown before the answer, and is put once")
+  func message() throws {
+    let server = try FakeServer { peer, _ in
+      while let request = try peer.read() {
+        if request.hasPrefix("Respond") { return peer.reply() }
+        for (style, text) in [("secret", "t"), ("info", "one"), ("error", "two")] {
+          let number = style == "secret" ? #","number":1"# : ""
+          peer.reply(
+            #"{"conversation":"c0ffee","prompt":{"style":"\#(style)","method":"m","text":"\#(text)"\#(number)}}"#,
+            continues: true)
+        }
+        peer.send(#"{"parameters":{}}"#)
+      }
+    }
+    defer { server.close() }
+    var asked: [Prompt.Style] = []
+    var told: [String] = []
+    try server.vault.unlock { prompt in
+      asked.append(prompt.style)
+      guard let open = prompt.open else { return nil }
+      while let descriptor = open.descriptor {
+        var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&polled, 1, 10_000)
+        open.look()
+        if told.isEmpty, let message = open.message() { told.append(message.text) }
+      }
+      #expect(!open.isWithdrawn)
+      return SecretBuffer("typed")
+    }
+    #expect(told == ["one"] && asked == [.secret, .error])
+  }
+
   @Test(
     "Prompts nobody can answer are protocol violations",
     arguments: [
