@@ -27,7 +27,8 @@ import VaultTesting
 
   private func daemon(_ sandbox: Sandbox, _ answers: Answers, _ asked: [String]) throws -> ScriptedDaemon {
     try ScriptedDaemon(sandbox) { call, _ in
-      guard call.method == "Respond" else { return asked }
+      if call.method == "Unlock" { return asked }
+      guard call.method == "Respond" else { return [#"{"error":"io.vaultd.Vault.NoVault"}"#] }
       let (number, text) = (call.parameters["number"] as? Int ?? 0, call.parameters["answer"] as? String ?? "")
       answers.all.withLock { $0.append("\(number) \(text)") }
       return [#"{"parameters":{}}"#]
