@@ -40,9 +40,10 @@ struct SharedPromptTests {
     let other = try vault.client(in: "own")
     let waiting = try other.call("Authenticate", ["name": "biometry", "interactive": true], more: true)
     #expect(waiting.prompt?["text"] as? String == "The fingerprint reader is in use; this prompt waits for it")
-    // Nobody touches the reader, so the first prompt gives it up.
-    #expect(try reads("another prompt needed the fingerprint reader", client))
+    // Nobody touches the reader, so the first prompt leaves it, and asks for the password.
+    #expect(try reads("Another prompt needs the fingerprint reader", client))
     #expect(try other.reply().prompt?["text"] as? String == "Fingerprint to use biometry")
+    #expect(try reads("Fingerprint or login password to use user-presence", client))
   }
 
   @Test("that nobody answers keeps no other session from a prompt of its own") func silent() throws {
