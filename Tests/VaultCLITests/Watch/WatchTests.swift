@@ -202,8 +202,10 @@ import VaultTesting
     let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
     let calls = lines.filter { $0.contains("Recei") }
     #expect(calls.count == 2 && calls[0].contains("INJECTED"), "\(calls)")
-    terminal.signal(SIGTERM)
-    _ = try terminal.wait()
+    // A signal to strace would end strace alone.
+    let children = try String(contentsOfFile: "/proc/\(terminal.pid)/task/\(terminal.pid)/children", encoding: .utf8)
+    kill(try #require(children.split(separator: " ").first.flatMap { Int32($0) }), SIGTERM)
+    #expect(try terminal.wait() == 143)
   }
 
   @Test("SIGTERM ends it at once while the daemon answers nobody") func frozen() throws {
