@@ -246,8 +246,9 @@ import VaultStore
     // The newest of the many from before it stay as well, as far as they have room.
     let kept = told.filter { $0.hasPrefix("use ok ") && $0.hasSuffix(Self.long) }
     let numbers = kept.compactMap { $0.split(separator: " ").dropFirst(2).first.flatMap { Int($0) } }
-    let oldest = try #require(numbers.first)
-    #expect(numbers.count > 300 && oldest > 100 && numbers == Array(oldest..<oldest + numbers.count), "\(numbers)")
+    let newest = numbers.suffix(300)
+    let first = try #require(newest.first)
+    #expect(newest.count == 300 && Array(newest) == Array(first..<first + 300) && !numbers.contains(200), "\(numbers)")
     #expect(try last.vault.keychain().verify().isOK)
   }
 
