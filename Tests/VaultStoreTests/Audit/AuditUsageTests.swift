@@ -124,7 +124,8 @@ import VaultModel
     try keychain.close()
     // If the anchor is lost, all that the log has from before unlocks counts, as far as there is room.
     try fixture.sql("DELETE FROM meta WHERE name = 'audit-anchor'")
-    keychain = try fixture.unlocked()
+    keychain = try fixture.open()
+    try keychain.unlock(vaultKey: secret(Fixture.nextKey))
     #expect(try salvaged("lost", mostEarly: .max).early >= both)
     #expect(try salvaged("bounded", mostEarly: 600).early == 600)
   }
