@@ -40,7 +40,7 @@ struct FileImport {
     let plan = try plan(content, source, session)
     let opened = try OpenedNames(plan.steps.filter { $0.present == nil }.map(\.name), session)
     var outcome = ImportSummary(content, plan, source, opened, isTrial: options.dryRun)
-    if options.dryRun { return try finish(outcome, nil) }
+    if options.dryRun { return try show(outcome) }
     try allow(opened)
     if !options.yes, !plan.steps.isEmpty { try ask(outcome, source) }
     if !plan.steps.isEmpty { try store(plan, content, session, &outcome) }
@@ -118,9 +118,30 @@ struct FileImport {
     }
   }
 
+  /// Shows the outcome of a trial, writes the report, and throws what the import itself would throw.
+  private func show(_ outcome: ImportSummary) throws {
+    try writeReport(outcome)
+    if globals.json {
+      try Output.json { outcome.write(&$0) }
+    } else {
+      try Output.lines(outcome.lines + outcome.names + outcome.opened.lines)
+    }
+    try allow(outcome.opened)
+    try checkComplete(outcome)
+  }
+
+  private func writeReport(_ outcome: ImportSummary) throws {
+    if let report = imports.report { try NewFile.write(outcome.account.report, to: report, replaces: false) }
+  }
+
+  /// Throws if something was left out.
+  private func checkComplete(_ outcome: ImportSummary) throws(Failure) {
+    if let failure = outcome.failure(isChosen: imports.update || imports.keepBoth) { throw failure }
+  }
+
   /// Shows the outcome, writes the report and the template, and throws if something was left out.
   private func finish(_ outcome: ImportSummary, _ text: SourceText?) throws {
-    if let report = imports.report { try NewFile.write(outcome.account.report, to: report, replaces: false) }
+    try writeReport(outcome)
     if let text, let path = imports.template {
       let template = try ImportTemplate(text, outcome.plan, refused: outcome.refused)
       try NewFile.write(path, replaces: false) { file, _ in try template.withBytes { try file.write($0) } }
@@ -128,16 +149,13 @@ struct FileImport {
     }
     if globals.json {
       try Output.json { outcome.write(&$0) }
-    } else if options.dryRun {
-      try Output.lines(outcome.lines + outcome.names + outcome.opened.lines)
     } else if options.yes || outcome.plan.steps.isEmpty || outcome.isRefusing {
       try Output.lines(outcome.lines)
     }
-    guard !options.dryRun else { return }
     if !globals.json {
       for note in Keyboard.isAttended ? outcome.notes : outcome.remains.map({ [$0] }) ?? [] { Output.note(note) }
     }
-    if let failure = outcome.failure(isChosen: imports.update || imports.keepBoth) { throw failure }
+    try checkComplete(outcome)
   }
 }
 
