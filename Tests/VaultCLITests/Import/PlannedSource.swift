@@ -68,27 +68,33 @@ struct PlannedVault {
       items.removeAll { $0.name == step.name.text }
       put(
         step.name.text, step.item.kind, step.attributes(run: run), step.item.value,
-        version: (step.present?.version ?? 0) + step.item.versionCount)
+        version: (step.present?.version ?? 0) + step.item.versionCount, expires: step.item.expires)
     }
   }
 
   mutating func put(
     _ name: String, _ kind: ItemKind = .password, _ attributes: [String: String] = [:], _ value: SourceField,
-    version: Int = 1
+    version: Int = 1, expires: Int64? = nil
   ) {
     values[name] = value
     items.append(
       Wire.Item(
         name: name, kind: kind.rawValue, attributes: attributes, accessible: "when-unlocked", require: "none",
         reuse: 60,
-        version: version, created: 0, modified: 0, size: value.value.count))
+        version: version, created: 0, modified: 0, expires: expires, size: value.value.count))
+  }
+
+  mutating func put(_ item: ExportedItem) {
+    let bytes = item.value.withBytes { $0.array }
+    values[item.name.text] = PlannedSource.field("value", .password, bytes)
+    items.append(item.facts)
   }
 
   func plan(_ entries: [MappedEntry], _ terms: ImportTerms = ImportTerms()) -> ImportPlan {
     var present = PresentItems(for: entries, source: "csv:file")
     for item in items { present.add(item) }
     return ImportPlan(entries, present, terms, now: PlannedSource.now) { field, item in
-      values[item.name].map { $0.value.isSame(as: field.value) } ?? false
+      values[item.name].map { field.isSame(as: $0.value, of: item) } ?? false
     }
   }
 }

@@ -159,9 +159,9 @@ struct ImportPlan {
     _ item: ImportedItem, _ isSame: (SourceField, Wire.Item) throws(E) -> Bool
   ) throws(E) -> ImportStanding? {
     for candidate in present.sameField(as: item) + present.sameName(as: item) {
-      guard let name = try? ItemName(candidate.name), !used.contains(name), candidate.isReadable else { continue }
+      guard let name = try? ItemName(candidate.name), !used.contains(name), candidate.isComparable else { continue }
       if candidate.isUnfinishedImport {
-        guard let versions = try versions(of: item, in: candidate, isSame) else { continue }
+        guard candidate.isReadable, let versions = try versions(of: item, in: candidate, isSame) else { continue }
         used.insert(name)
         return .begun(candidate, versions: versions)
       }
@@ -176,7 +176,8 @@ struct ImportPlan {
   /// the same name. Nil if there is none, or if it is another item of the source.
   private mutating func clash(of item: ImportedItem) -> Wire.Item? {
     let exact = present.byName[item.name].map { [$0] } ?? []
-    return (present.sameField(as: item) + exact).first { candidate in
+    let others = item.otherNames.compactMap { present.byName[$0] }.filter { $0.kind == item.kind.rawValue }
+    return (present.sameField(as: item) + exact + others).first { candidate in
       (try? ItemName(candidate.name)).map { used.insert($0).inserted } ?? false
     }
   }

@@ -18,14 +18,15 @@ struct PresentItems {
   private let source: String
 
   init(for entries: [MappedEntry], source: String) {
-    names = Set(entries.flatMap { $0.items.flatMap { [$0.family, $0.plain, $0.name] } })
+    names = Set(entries.flatMap { $0.items.flatMap { [$0.family, $0.plain, $0.name] + $0.otherNames } })
     self.source = source
   }
 
   /// Notes an item of the vault if the import may meet it.
   mutating func add(_ item: Wire.Item) {
     guard let name = try? ItemName(item.name) else { return }
-    let families = ImportNaming.families(name).filter { names.contains($0) }
+    let moved = item.keyring.flatMap { ImportNaming.movedName(name, label: $0.label) }
+    let families = (ImportNaming.families(name) + [moved].compactMap { $0 }).filter { names.contains($0) }
     let identity = Self.identity(item.attributes, source)
     guard !families.isEmpty || identity != nil else { return }
     byName[name] = item
@@ -38,9 +39,10 @@ struct PresentItems {
     Self.identity(item.attributes, source).flatMap { byIdentity[$0] } ?? []
   }
 
-  /// The items under the name of an item, with any number after it or its folder: the one of exactly that name first.
+  /// The items under the name of an item, with any number after it or its folder, or under another name of its: the one
+  /// of exactly that name first.
   func sameName(as item: ImportedItem) -> [Wire.Item] {
-    let all = byFamily[item.family] ?? []
+    let all = (byFamily[item.family] ?? []) + item.otherNames.compactMap { byName[$0] }
     guard let exact = byName[item.name] else { return all }
     return [exact] + all.filter { !$0.name.utf8.elementsEqual(exact.name.utf8) }
   }
@@ -58,17 +60,9 @@ extension Wire.Item {
   /// True if an import has stored only some versions of the item.
   var isUnfinishedImport: Bool { attributes[ImportKey.run]?.hasSuffix(PresentItems.unfinished) == true }
 
+  /// True if the value can be read, perhaps after a person's proof.
+  var isComparable: Bool { neverRead != true }
+
   /// True if the value can be read without asking a person for a proof.
   var isReadable: Bool { neverRead != true && require == Requirement.none.name }
-
-  /// True if everything but the value is as an import would store it. What the import itself adds does not count, and
-  /// neither do attributes that were added since.
-  func agrees(with item: ImportedItem) -> Bool {
-    guard kind == item.kind.rawValue || kind == ItemKind.blob.rawValue, size == item.value.value.count else {
-      return false
-    }
-    return item.attributes.allSatisfy { key, value in
-      ImportKey.ofImport.contains(key) || attributes[key].map { $0.utf8.elementsEqual(value.utf8) } == true
-    }
-  }
 }
