@@ -16,7 +16,7 @@ extension Upkeep {
     // The check's result says nothing about the files that the next start would find.
     switch keychain.lostFile {
     case .storage(let reason)?:
-      status.problem = "\(reason); \(StoreProblem.untilSeen)"
+      status.problem = Clauses.joined(reason, StoreProblem.effect(of: reason))
       status.integrity = keychain.integrity
     case let lost?: status.problem = lost.text
     case nil: status.integrity = keychain.integrity

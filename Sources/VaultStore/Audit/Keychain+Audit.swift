@@ -164,7 +164,7 @@ extension Keychain {
   ///   are then written the next time.
   public func writeAudit(anchored: Bool, usage: AuditUsage? = nil, isSynced: Bool = true) throws(VaultError) {
     guard case .none = transaction.state else { throw .storage("a change is being made") }
-    if hasFailed { throw Self.failed }
+    if hasFailed { throw refusal }
     database.defersSyncs = !isSynced
     defer { database.defersSyncs = false }
     try writeUnwritten(anchored ? try anchor(joining: auditEnd, usage) : nil)
@@ -217,7 +217,7 @@ extension Keychain {
     do throws(VaultError) {
       try putUnwritten()
       try body()
-      try database.commit()
+      try database.commit(isOfLog: true)
     } catch {
       database.rollback()
       notice(error)

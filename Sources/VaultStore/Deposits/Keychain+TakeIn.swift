@@ -117,7 +117,7 @@ extension Keychain {
     try noticing { () throws(VaultError) in
       guard holdsAllKeys else { throw .locked }
       // A table that is not the one that was stored last is not read again for each deposit.
-      if hasFailed { throw Self.failed }
+      if hasFailed { throw refusal }
       try knownDeposits(verified: true)
       let tag = try withDepositKey(accessible) { (key: borrowing SecureBytes) in DepositorTag(of: author, key: key) }
       try checkRoom(for: tag.bytes, size: Self.depositSize(plaintext.withBytes { $0.byteCount }))

@@ -193,6 +193,8 @@ public final class Keychain {
     var lastCheck = IntegrityState.unchecked
     /// The first fault found since the store was opened.
     var failure: Finding?
+    /// The error of that fault, if it is that an open file has lost its name.
+    var loss: VaultError?
     /// The texts of all these faults, at most ``mostMet`` of them.
     var met: Set<String> = []
     static let mostMet = 256

@@ -215,9 +215,13 @@ final class Database {
   ///
   /// - Throws: the system's error, also when nobody can tell whether the files still have their names;
   ///   ``VaultError/distrusted(_:advice:)`` when the files have lost their names. The transaction is undone then.
-  func commit() throws(VaultError) {
+  ///
+  /// - Parameter isOfLog: true for entries of the audit log, which are also written into a store that was moved as a
+  ///   whole: they tell what was served from it. Changes of such a store are refused, because the person who moved it
+  ///   may be copying it.
+  func commit(isOfLog: Bool = false) throws(VaultError) {
     do throws(VaultError) {
-      if let error = connection.lostFile { throw error }
+      if let error = connection.lostFile, !isOfLog || error != SQLiteConnection.moved { throw error }
       let isMarked = try addMark()
       try statements.transaction.commit.run()
       rowsByPages = [:]

@@ -105,9 +105,8 @@ public struct FaultWords: Hashable, Sendable {
       FaultWords(reason, "free some space and try again")
     case StoreProblem.unrecordedInFailed: FaultWords(reason, "\(reader.command("verify")) says what is wrong")
     default:
-      StoreProblem.isHidden(reason)
-        ? FaultWords(reason: reason, StoreProblem.untilSeen)
-        : FaultWords(
+      StoreProblem.effect(of: reason).map { FaultWords(reason: reason, $0) }
+        ?? FaultWords(
           "the store could not be written or read: \(Printable.text(reason))",
           advice("check the disk's space and health, then try again", after: reason), journal: reason)
     }

@@ -68,7 +68,36 @@ import VaultTesting
       "\(sandbox.daemonLog)")
     #expect(
       sandbox.daemonLog.contains("vault.lock was moved, removed or replaced, so another"), "\(sandbox.daemonLog)")
+    #expect(!sandbox.daemonLog.contains("do not end vaultd"), "\(sandbox.daemonLog)")
     #expect(!FileManager.default.fileExists(atPath: sandbox.socket))
+  }
+
+  @Test(
+    "has no fault in a store that was moved, whose audit log tells of all that was served before the end",
+    arguments: ["mv $S $S.moved", "mkdir -m 700 $S.moved && mv $S/* $S.moved"])
+  func movedStore(way: String) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.copyVault()
+    try sandbox.unlock("correct horse battery")
+    let client = try sandbox.client()
+    for (name, accessible) in [("a", "when-unlocked"), ("b", "always")] {
+      #expect(try client.call("Set", ["name": name, "value": "v", "accessible": accessible]).error == nil)
+    }
+    try expectWatched { sandbox.daemonLog }
+    #expect(try client.call("Get", ["name": "a"]).string("value") == "v")
+    try sandbox.run("-c", "S=\(sandbox.store); \(way)", program: "/bin/sh")
+    // The daemon ends a second later, so it may not answer this call.
+    let isServed = (try? client.call("Get", ["name": "b"]).string("value")) == "v"
+    #expect(try sandbox.waitForDaemon() == 74)
+    let log = sandbox.daemonLog
+    for word in ["has lost", "the store failed", "cannot be written"] { #expect(!log.contains(word), "\(log)") }
+    try sandbox.run("-c", "S=\(sandbox.store); rm -rf $S; mv $S.moved $S", program: "/bin/sh")
+    try sandbox.startDaemon()
+    try sandbox.unlock("correct horse battery")
+    let reply = try sandbox.client().call("Audit", ["action": "get"], more: true)
+    let entries = reply.parameters["entries"] as? [[String: Any]] ?? []
+    #expect(entries.map { $0["item"] as? String } == ["a"] + (isServed ? ["b"] : []), "\(entries)")
   }
 
   @Test("locks when the whole store is removed, and keeps what is left of it for a salvage")

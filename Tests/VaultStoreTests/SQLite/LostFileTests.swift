@@ -46,8 +46,8 @@ import VaultTesting
     + "vault.db, and start it again"
 
   private static func lost(_ name: String) -> String {
-    "\(name) was removed or replaced while vaultd has it open; `vault salvage FILE` saves what vaultd still has; do "
-      + "not end vaultd before that"
+    "\(name) was moved, removed or replaced while vaultd has it open; `vault salvage FILE` saves what vaultd still "
+      + "has; do not end vaultd before that"
   }
 
   @Test(

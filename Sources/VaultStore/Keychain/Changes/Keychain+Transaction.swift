@@ -52,7 +52,7 @@ extension Keychain {
 
   /// Begins a transaction, which ``commit(_:)`` or ``rollBack(_:)`` ends.
   func begin() throws(VaultError) -> Saved {
-    if hasFailed { throw Self.failed }
+    if hasFailed { throw refusal }
     bound.recent.forget()
     changes = RecordChanges(isListing: pass != nil || touched != nil)
     transaction.stamp = nil
@@ -68,7 +68,7 @@ extension Keychain {
     do throws(VaultError) {
       if case .failed(let error) = transaction.state { throw error }
       // A fault may have been found during the transaction although no change failed because of it.
-      if hasFailed { throw Self.failed }
+      if hasFailed { throw refusal }
       try writeClassRecords(since: saved.facts)
       try database.commit()
     } catch {
@@ -108,6 +108,10 @@ extension Keychain {
       throw error
     }
   }
+
+  /// The error of every write after a fault was found. Where the files have lost their names, it tells that again,
+  /// because no check of the records has failed.
+  var refusal: VaultError { verdict.loss ?? Self.failed }
 
   static let failed = VaultError.distrusted(
     "the check of the store failed, so nothing is written to it",

@@ -12,21 +12,35 @@ extension SQLiteConnection {
   /// such a case, everything written goes into a file that nobody finds again.
   ///
   /// If the system does not let this process look at a name, nobody knows whether the file has lost it. The error then
-  /// is a ``VaultError/storage(_:)``, which says nothing against the store: the next look may succeed.
+  /// is a ``VaultError/storage(_:)``, which says nothing against the store: the next look may succeed. It also is one
+  /// if the store was only moved (``moved``).
   var lostFile: VaultError? {
     // A stand-in for a closed database has no file.
-    guard lock != nil else { return nil }
+    guard let lock else { return nil }
     switch NamedFile(path) {
     case .hidden(let code): return Self.hidden("vault.db", code)
-    case .none: return Self.lost("vault.db")
-    case .file(let found): if openMain.map({ $0 != found }) ?? hasMoved { return Self.lost("vault.db") }
+    case .file(let found) where openMain.map({ $0 == found }) ?? !hasMoved: break
+    case .file, .none: return isElsewhere(with: lock) ? Self.moved : Self.lost("vault.db", lock)
     }
     guard let openLog else { return nil }
     return switch NamedFile(log) {
     case .hidden(let code): Self.hidden("vault.db-wal", code)
     case .none: Self.lostLog
-    case .file(let found): found == openLog ? nil : Self.lost("vault.db-wal")
+    case .file(let found): found == openLog ? nil : Self.lost("vault.db-wal", lock)
     }
+  }
+
+  /// The error when the store was moved as a whole: its open files have their names still, beside its lock in another
+  /// folder. What is written into them is not lost, and no other process can open them.
+  static let moved = VaultError.storage(StoreProblem.moved)
+
+  /// True when the open files have their names in the folder in which the store's lock is now.
+  private func isElsewhere(with lock: StoreLock) -> Bool {
+    guard let openMain, let openLog, let folder = lock.movedFolder, path.hasPrefix(lock.folder) else { return false }
+    func isThere(_ file: FileNumber, _ path: String) -> Bool {
+      NamedFile(folder + path.dropFirst(lock.folder.count)) == .file(file)
+    }
+    return isThere(openMain, path) && isThere(openLog, log)
   }
 
   private static func hidden(_ name: String, _ code: Int32) -> VaultError {
@@ -46,10 +60,15 @@ extension SQLiteConnection {
     return found != openLog
   }
 
-  private static func lost(_ name: String) -> VaultError {
-    .distrusted(
-      "\(name) was removed or replaced while vaultd has it open",
-      advice: "`vault salvage FILE` saves what vaultd still has; do not end vaultd before that")
+  /// The error when a name belongs to another file or to none. If the lock has lost its name to another place or
+  /// another file, the daemon ends by itself.
+  private static func lost(_ name: String, _ lock: StoreLock) -> VaultError {
+    let isEnding = lock.isLost && !lock.isRemoved
+    return .distrusted(
+      "\(name) was moved, removed or replaced while vaultd has it open",
+      advice: isEnding
+        ? "vaultd locks the vault and ends; put back the files that were moved"
+        : "`vault salvage FILE` saves what vaultd still has; do not end vaultd before that")
   }
 
   // MARK: A log that was removed

@@ -113,6 +113,23 @@ final class StoreLock {
     }
   }
 
+  /// The folder in which the file was when the lock was taken.
+  var folder: String { String(path.dropLast(Self.fileName.utf8.count + 1)) }
+
+  /// The other folder in which the file is now under its name; nil if it has not lost its place, has another name or
+  /// none, or cannot be found.
+  var movedFolder: String? {
+    guard isLost else { return nil }
+    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    // The system knows the present path of an open file (proc_pid_fd(5)).
+    let count = unsafe readlink("/proc/self/fd/\(descriptor)", &bytes, bytes.count)
+    guard count > 0, count < bytes.count else { return nil }
+    let found = String(decoding: bytes[..<count], as: UTF8.self)
+    guard found.hasSuffix("/" + Self.fileName), NamedFile(found) == FileNumber(of: descriptor).map(NamedFile.file)
+    else { return nil }
+    return String(found.dropLast(Self.fileName.utf8.count + 1))
+  }
+
   /// True if the file has no name at all, as after the removal of the whole directory.
   var isRemoved: Bool {
     var status = stat()

@@ -285,7 +285,8 @@ import Glibc
   /// Call this before anything is written. It has no effect on a settled log.
   func settleLog() throws(VaultError) {
     guard unsafe isUnsettled || guards[1].begun != 0, !isInTransaction else { return }
-    if let lost = lostFile {
+    // The log of a store that was moved is still the log of the main file.
+    if let lost = lostFile, lost != Self.moved {
       // If a later look at the file succeeds, no transaction may have been written behind the frames that are not cut
       // off.
       if case .storage = lost { throw lost }

@@ -77,6 +77,7 @@ extension Keychain {
   func notice(_ error: VaultError) {
     // A refusal because of an earlier finding is not a new finding.
     guard error != Self.failed, let finding = Finding(error) else { return }
+    if verdict.failure == nil, case .distrusted = error { verdict.loss = error }
     meet(finding)
     // A check that has passed this place already must not report that all is well. A check that begins later finds the
     // fault by itself.
@@ -109,7 +110,9 @@ extension Keychain {
     verdict.failure?.name = nil
   }
 
-  private func doubt(_ finding: Finding) { if verdict.doubts.count < 16 { verdict.doubts.append(finding) } }
+  private func doubt(_ finding: Finding) {
+    if verdict.doubts.count < 16, !verdict.doubts.contains(finding) { verdict.doubts.append(finding) }
+  }
 
   /// Runs `body`, and notes the error if it says that the store is corrupt.
   func noticing<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
