@@ -15,9 +15,16 @@ final class Asking {
     /// The person does not want to answer, or the daemon has withdrawn the inquiry. ``OpenInquiry/end`` is raised for
     /// both, and only ``OpenInquiry/isWithdrawn`` tells them apart.
     case dismissed
+    /// The daemon has withdrawn the prompt, and the conversation goes on or has ended.
+    case overtaken
     case unable
 
-    var description: String { "no way to ask fits this question" }
+    var description: String {
+      switch self {
+      case .dismissed, .overtaken: "the question was withdrawn"
+      case .unable: "no way to ask fits this question"
+      }
+    }
   }
 
   private let open: OpenInquiry
@@ -164,7 +171,8 @@ final class Asking {
     case .newSecret, .confirm: throw End.unable
     }
     let question = QuestionText.question(kind, open.inquiry, isSystem: open.isSystem, told: told, prompt: text)
-    switch try ask(question) {
+    guard let answer = try ask(question, while: prompt.open) else { return nil }
+    switch consume answer {
     case .typed(let secret):
       hasComposed = ComposedLetters.areIn(secret)
       return secret
@@ -180,13 +188,22 @@ final class Asking {
     return buffer
   }
 
-  private func ask(_ question: Question) throws -> Answer {
+  /// Asks until the daemon withdraws the prompt; returns nil then.
+  private func ask(_ question: Question, while prompt: OpenQuestion?) throws -> Answer? {
+    guard let prompt, let watch = PromptWatch(prompt, open.end) else { return try ask(question) }
+    // The thread of the watch reads the conversation, so it ends before anything else does.
+    defer { watch.finish() }
+    do { return try ask(question, until: watch.withdrawal) } catch End.overtaken { return nil }
+  }
+
+  /// - Parameter withdrawal: the signal to give up; nil stands for the end of the inquiry.
+  private func ask(_ question: Question, until withdrawal: Withdrawal? = nil) throws -> Answer {
     shown?.clear()
     shown = nil
     for face in faces.all {
-      do throws(FaceError) { return try face.ask(question, until: open.end) } catch {
+      do throws(FaceError) { return try face.ask(question, until: withdrawal ?? open.end) } catch {
         switch error {
-        case .withdrawn: throw End.dismissed
+        case .withdrawn: throw open.end.isRaised ? End.dismissed : End.overtaken
         case .unsuitable: break
         case .unavailable(let reason):
           StandardStream.errors.complain(AgentProgram.name, "\(face.name.rawValue): \(Printable.text(reason))")

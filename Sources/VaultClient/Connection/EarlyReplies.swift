@@ -38,6 +38,9 @@ final class EarlyReplies {
     isOver || failure != nil || kept.count >= Self.most ? nil : connection.socket.number
   }
 
+  /// True once the last reply, or a failure, was received.
+  var areOver: Bool { isOver || failure != nil }
+
   /// Takes in the replies that have arrived; returns true once one of them asks a question.
   func takeIn() -> Bool {
     while descriptor != nil {

@@ -38,7 +38,8 @@ public struct Prompt: ~Copyable {
 }
 
 extension Vault {
-  /// Answers a prompt. Nil cancels the call, unless ``Prompt/open`` was found withdrawn: then the next prompt follows.
+  /// Answers a prompt. Nil cancels the call, unless ``Prompt/open`` was found withdrawn or over: then the next prompt
+  /// or the outcome of the call follows.
   public typealias Answer = (borrowing Prompt) throws -> SecretBuffer?
 
   /// Opens the vault.
@@ -195,7 +196,10 @@ extension Vault {
     try rules.check(shown)
     let given = try answer(shown)
     guard let open, !open.isWithdrawn else { return }
-    guard let given else { throw ClientError.fault(.cancelled) }
+    guard let given else {
+      if open.isOver { return }
+      throw ClientError.fault(.cancelled)
+    }
     try respond(to: id, prompt.number, given)
   }
 

@@ -1,10 +1,14 @@
 internal import VaultWire
 
-/// A question that waits for its answer. The daemon may withdraw it meanwhile, and ask another one.
+/// A question that waits for its answer. The daemon may withdraw it meanwhile, and ask another one or end the
+/// conversation.
 public final class OpenQuestion {
   private let replies: EarlyReplies
   /// True once ``look()`` has found that the daemon asks another question.
   public private(set) var isWithdrawn = false
+
+  /// True once ``look()`` has found that the conversation has ended, so that no answer to the question counts.
+  public var isOver: Bool { replies.areOver }
 
   init(_ replies: EarlyReplies) { self.replies = replies }
 
