@@ -61,7 +61,7 @@ struct Receipts {
     var versions: [ItemName: Int] = [:]
     for event in events {
       if event.isOfAnything {
-        versions.merge(found()) { $1 }
+        versions.merge(found().mapValues(\.version)) { $1 }
       } else if let name = Self.name(event.to ?? event.name), event.change != "deleted" {
         versions[name] = event.version ?? current(name)
       }
@@ -73,14 +73,33 @@ struct Receipts {
 
   private func current(_ name: ItemName) -> Int? { try? vault.show(name.text).version }
 
-  private func found() -> [ItemName: Int] {
-    var found: [ItemName: Int] = [:]
-    for name in items.names.compactMap(Self.name) { found[name] = current(name) }
+  /// Returns the watched items that the caller may find now.
+  private func found() -> [ItemName: Wire.Item] {
+    var found: [ItemName: Wire.Item] = [:]
+    for name in items.names.compactMap(Self.name) { found[name] = try? vault.show(name.text) }
     for query in items.queries where found.count < Self.most {
       let some = try? vault.find(query, limit: Self.most - found.count)
-      for item in some ?? [] { Self.name(item.name).map { found[$0] = item.version } }
+      for item in some ?? [] { Self.name(item.name).map { found[$0] = item } }
     }
     return found
+  }
+
+  /// The part of the watched items whose values can be had.
+  enum Served { case none, some, all }
+
+  /// Returns the part of the watched items whose values can be had in a state of the vault. With patterns, items may
+  /// match that only an unlock reveals.
+  func served(in state: String) -> Served {
+    if state == "unlocked" { return .all }
+    let served = found().values.count { item in
+      switch AccessClass(name: item.accessible) {
+      case .always: true
+      case .afterFirstUnlock: state == "locked"
+      case .whenUnlocked, nil: false
+      }
+    }
+    if served == 0 { return .none }
+    return items.queries.isEmpty && served == Set(items.names).count ? .all : .some
   }
 
   /// Records the outcome of versions, and sends the receipts.

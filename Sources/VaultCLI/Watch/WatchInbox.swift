@@ -13,6 +13,8 @@ final class WatchInbox: Sendable {
     var first: Vault.Event?
     /// True if the vault was found unlocked, as after an unlock or a restart.
     var isUnlocked = false
+    /// The state of the vault that was heard of last; nil if no event told one.
+    var state: String?
     /// The reason why no more events will come.
     var end: ClientError?
   }
@@ -34,6 +36,7 @@ final class WatchInbox: Sendable {
             put { news in
               if isFirst { news.first = event }
               if event.state == "unlocked" { news.isUnlocked = true }
+              if event.event == "state" { news.state = event.state }
               if items.concerns(event) { news.changes.add(event) }
             }
             if isFirst { hasBegun.withLock { $0 = true } }

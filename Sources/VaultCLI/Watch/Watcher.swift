@@ -6,6 +6,9 @@ internal import VaultWire
 
 /// Runs a command on each change of the watched items, until a signal ends it: never twice at once, once more for all
 /// changes during a run, and again after a pause if it fails.
+///
+/// After a restart of the daemon anything may have changed, but the vault is locked: a command that fetches the values,
+/// or ends a program that has them, would only do harm. So it is told once the values can be had.
 final class Watcher {
   /// The signals that end the watcher and its command.
   private static let ending = [SIGTERM, SIGINT, SIGHUP, SIGQUIT]
@@ -20,6 +23,8 @@ final class Watcher {
   /// The time of the next attempt after a failure, on the clock of ``Moment``; nil if none is due.
   private var retry: Int?
   private var run: WatchRun?
+  /// The event that says that anything may have changed, as long as not all values can be had; nil if there is none.
+  private var held: Vault.Event?
   /// The changes that the running command was told of, and the versions that they made.
   private var told: [Vault.Event] = []
   private var versions: [ItemName: Int] = [:]
@@ -73,19 +78,41 @@ final class Watcher {
     if runsAtOnce, var first = news.first {
       // The command learns that anything may have changed since its last run.
       first.missed = true
-      queue.add(first)
+      hear(first)
     }
-    if !news.changes.isEmpty {
-      for event in news.changes.take() { queue.add(event) }
-      // A new change deserves an attempt at once, and the pauses begin again.
-      pause.reset()
-      retry = nil
-    }
+    for event in news.changes.take() { hear(event) }
+    if let state = news.state { tellHeld(in: state) }
     if news.isUnlocked {
       // An attempt that failed because of the lock can succeed now.
       retry = nil
       receipts.send()
     }
+  }
+
+  private func hear(_ event: Vault.Event) {
+    if event.event == "state", event.missed == true {
+      held = event
+    } else {
+      add(event)
+    }
+  }
+
+  /// Adds the event that is held, if values can be had in this state. It stays for the other values.
+  private func tellHeld(in state: String) {
+    guard let event = held else { return }
+    switch receipts.served(in: state) {
+    case .none: return
+    case .some: break
+    case .all: held = nil
+    }
+    add(event)
+  }
+
+  private func add(_ event: Vault.Event) {
+    queue.add(event)
+    // A new change deserves an attempt at once, and the pauses begin again.
+    pause.reset()
+    retry = nil
   }
 
   // MARK: The command
