@@ -25,12 +25,34 @@ struct DepositRequest {
     let hush = input.isTyped ? Hush.onTerminal() : nil
     defer { _ = hush }
     let reply = try handingIn(&input, session) { value, target throws(Failure) in
-      try session.unlocking(for: command.reason) { vault in try vault.deposit(target, value: value) }
+      var refusal: Fault?
+      do throws(Failure) {
+        return try session.unlocking(for: command.reason) { vault in
+          do { return try vault.deposit(target, value: value) } catch ClientError.fault(let fault) {
+            refusal = fault
+            throw ClientError.fault(fault)
+          }
+        }
+      } catch {
+        throw explained(error, after: refusal, session)
+      }
     }
     input.noteCutBreak()
     try report(
       Wire.DepositSealedReply(
         number: reply.number, waiting: reply.waiting, version: reply.version, kept: reply.kept, name: name))
+  }
+
+  /// The failure of a deposit, with the advice that another class can be deposited now, if it failed because of the
+  /// class: before the first unlock, the vault takes deposits of class `always`, if it has the boot key.
+  private func explained(_ failure: Failure, after refusal: Fault?, _ session: Session) -> Failure {
+    guard case .locked("cold", _)? = refusal, let refusal, failure == Failure(refusal),
+      command.accessible != AccessClass.always.name,
+      let status = try? session.call({ vault in try vault.status() }),
+      !status.warnings.contains(where: { $0.about == "boot-key" })
+    else { return failure }
+    let more = "until then, only a new item of `--accessible \(AccessClass.always.name)` can be deposited"
+    return Failure(failure.exit, failure.event, Sentence.joined(failure.advice ?? "", more))
   }
 
   private func depositSealed(_ file: String) throws(Failure) {
