@@ -3,8 +3,8 @@ internal import VaultClient
 
 /// A watch on a prompt of the daemon while a face asks it, on a thread of its own.
 ///
-/// The daemon withdraws a prompt when it goes on to another one, or ends the conversation: no answer counts then, so the
-/// face closes its dialog.
+/// The daemon withdraws a prompt when it goes on to another one, or ends the conversation: no answer counts then, so
+/// the face closes its dialog.
 final class PromptWatch {
   /// The signal for the face. It is raised when the prompt is withdrawn, and when the inquiry ends.
   let withdrawal: Withdrawal
