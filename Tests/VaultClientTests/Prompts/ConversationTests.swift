@@ -253,6 +253,31 @@ import VaultWire
     #expect(told == ["one"] && asked == [.secret, .error])
   }
 
+  @Test("Whoever asks a person can see that the conversation has ended, and the call then says why itself")
+  func over() throws {
+    let server = try FakeServer { peer, _ in
+      _ = try peer.read()
+      peer.reply(ConversationTests.prompt("secret"), continues: true)
+      peer.send(#"{"error":"io.vaultd.Vault.TimedOut"}"#)
+    }
+    defer { server.close() }
+    let error = clientError {
+      try server.vault.unlock { prompt in
+        guard let open = prompt.open else { return nil }
+        open.look()
+        while let descriptor = open.descriptor {
+          var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+          _ = unsafe poll(&polled, 1, 10_000)
+          open.look()
+        }
+        #expect(open.isOver && !open.isWithdrawn)
+        return nil
+      }
+    }
+    #expect(error == .fault(.timedOut))
+    #expect(server.heard == ["Unlock+{}"])
+  }
+
   @Test(
     "Prompts nobody can answer are protocol violations",
     arguments: [
