@@ -25,8 +25,7 @@ struct FileImport {
 
   func run(_ path: String) throws {
     try Self.checkTerminal(isAsked: !options.yes && !options.dryRun)
-    if let report = imports.report { try Self.check(report, "report", reading: path) }
-    if let template = imports.template { try Self.check(template, "template", reading: path) }
+    try imports.files.check(reading: path)
     let session = try Session(globals)
     // Nobody types a password for a source that is not there.
     let source = try ImportSource(path, as: from)
@@ -37,11 +36,14 @@ struct FileImport {
     let text = imports.template == nil ? nil : SourceText()
     let content = try ImportReader.read(source, as: from, kdfMemory: imports.kdfMemory, answers, keeping: text)
     if text != nil { try ImportTemplate.check(content) }
-    let plan = try plan(content, source, session)
-    let opened = try OpenedNames(plan.steps.filter { $0.present == nil }.map(\.name), session)
+    let importer = try Importer(session)
+    let plan = try plan(content, source, session, importer)
+    // A template that cannot be made must not be found out after the items are stored.
+    if let text { _ = try ImportTemplate(text, plan, refused: []) }
+    let opened = OpenedNames(plan.steps.map(\.name), importer.grants)
     var outcome = ImportSummary(content, plan, source, opened, isTrial: options.dryRun)
     if options.dryRun { return try finish(outcome, nil) }
-    try allow(opened)
+    try allow(opened, plan)
     if !options.yes, !plan.steps.isEmpty { try ask(outcome, source) }
     if !plan.steps.isEmpty { try store(plan, content, session, &outcome) }
     try finish(outcome, text)
@@ -49,22 +51,17 @@ struct FileImport {
 
   // MARK: Steps
 
-  /// Throws if the file for the report or the template is there, or cannot be made.
-  private static func check(_ file: String, _ what: String, reading source: String) throws(Failure) {
-    do throws(Failure) { try NewFile.check(file, replaces: false, reading: [source]) } catch {
-      guard error.exit == .exists else { throw error }
-      throw Failure(.exists, error.event, "give another name for the \(what)")
-    }
-  }
-
   private func plan(
-    _ content: ImportReader.Content, _ source: ImportSource, _ session: Session
+    _ content: ImportReader.Content, _ source: ImportSource, _ session: Session, _ importer: Importer
   ) throws -> ImportPlan {
     let values = PresentValues(session)
     let now = Int64(time(nil))
     let name = ImportMapping.source(content.format, file: source.name)
     let entries = ImportMapping.map(content.entries, source: name, into: try imports.folder(), now: now)
-    var present = PresentItems(for: entries, source: name)
+    let isIdentified = ImportOrigin(rawValue: content.format.name)?.hasIdentifications == true
+    var present = PresentItems(
+      for: entries, source: name, isIdentified: isIdentified || !content.format.source.isEmpty,
+      stranger: importer.stranger)
     try session.call { vault in
       try vault.find(nil) { items in
         for item in items { present.add(item) }
@@ -81,13 +78,18 @@ struct FileImport {
     return plan
   }
 
-  /// Refuses names that a grant opens, unless somebody allowed them by name of the option: `--yes` is for the import.
-  private func allow(_ opened: OpenedNames) throws(Failure) {
+  /// Refuses to store anything under names that a grant opens, unless somebody allowed that by name of the option:
+  /// `--yes` is for the import. A new version is no less a secret than a new item.
+  private func allow(_ opened: OpenedNames, _ plan: ImportPlan) throws(Failure) {
     guard !opened.isEmpty, !imports.allowGranted else { return }
-    let items = Counted.text(opened.names.count, "new item")
+    let count = opened.names.count
+    let ways = [
+      "add --allow-granted to store \(count == 1 ? "it" : "them")",
+      plan.steps.contains { $0.present == nil } ? "--into a folder for which no grant holds" : nil,
+    ]
     var failure = Failure(
-      .denied, "\(items) would be open to others by grants, so nothing was stored",
-      "add --allow-granted to store them, or --into a folder for which no grant holds")
+      .denied, "\(Counted.text(count, "item")) would be open to others by grants, so nothing was stored",
+      ways.compactMap { $0 }.joined(separator: ", or "))
     failure.names = opened.lines
     throw failure
   }
@@ -120,24 +122,22 @@ struct FileImport {
 
   /// Shows the outcome, writes the report and the template, and throws if something was left out.
   private func finish(_ outcome: ImportSummary, _ text: SourceText?) throws {
-    if let report = imports.report { try NewFile.write(outcome.account.report, to: report, replaces: false) }
-    if let text, let path = imports.template {
-      let template = try ImportTemplate(text, outcome.plan, refused: outcome.refused)
-      try NewFile.write(path, replaces: false) { file, _ in try template.withBytes { try file.write($0) } }
-      Output.note(template.note)
-    }
+    let template = text.map { text in { try ImportTemplate(text, outcome.plan, refused: outcome.refused) } }
+    let unwritten = imports.files.write(report: outcome.account.report, template, stored: outcome.stored)
     if globals.json {
       try Output.json { outcome.write(&$0) }
     } else if options.dryRun {
       try Output.lines(outcome.lines + outcome.names + outcome.opened.lines)
     } else if options.yes || outcome.plan.steps.isEmpty || outcome.isRefusing {
-      try Output.lines(outcome.lines)
+      try Output.lines(outcome.lines + outcome.opened.lines)
     }
+    // Nobody is to remove a source of which a file is missing.
+    if let unwritten { throw unwritten }
     guard !options.dryRun else { return }
     if !globals.json {
       for note in Keyboard.isAttended ? outcome.notes : outcome.remains.map({ [$0] }) ?? [] { Output.note(note) }
     }
-    if let failure = outcome.failure(isChosen: imports.update || imports.keepBoth) { throw failure }
+    if let failure = outcome.failure { throw failure }
   }
 }
 

@@ -24,7 +24,7 @@ struct ImportOptions: ParsableArguments {
   @Flag(help: "Import entries that are in the source's trash, too.")
   var withTrash = false
 
-  @Flag(help: "Store items under names that a grant opens to others.")
+  @Flag(help: "Store items and new versions under names that a grant opens to others.")
   var allowGranted = false
 
   @Option(
@@ -95,6 +95,8 @@ struct ImportOptions: ParsableArguments {
   func query() throws(QueryError) -> Query? {
     only.isEmpty ? nil : try Query(parsing: only.joined(separator: " "))
   }
+
+  var files: ImportFiles { ImportFiles(report: report, template: template) }
 
   func terms() throws(QueryError) -> ImportTerms {
     ImportTerms(update: update, keepBoth: keepBoth, withTrash: withTrash, only: try query())

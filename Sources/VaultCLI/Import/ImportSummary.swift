@@ -13,11 +13,11 @@ struct ImportSummary {
   private(set) var account: ImportAccount
   /// The identification of the import; nil if nothing was stored.
   private var run: String?
-  private var stored = 0
+  private(set) var stored = 0
   private var openTo: [Wire.Access] = []
   /// The items that the vault did not take.
   private(set) var refused: Set<ObjectIdentifier> = []
-  /// The new names that grants open.
+  /// The names of items to store that grants open.
   let opened: OpenedNames
 
   init(
@@ -46,11 +46,11 @@ struct ImportSummary {
     if !plan.steps.isEmpty {
       let count = Counted.text(run == nil ? plan.steps.count : stored, "item")
       lines.append("\(count) \(run == nil ? "to store" : "stored"): \(kinds)")
-      lines.append("  \(folders)")
+      lines.append("  \(Self.folders(plan.steps.map(\.name)))")
     } else {
       lines.append("no item to store")
     }
-    lines += leftOut + clashes + account.lines
+    lines += leftOut + clashes + known + account.lines
     for (path, reason) in content.sent.undecrypted {
       let what = source.kind == .wallet ? "not read" : "not decrypted"
       lines.append("\(what): \(Printable.quoted(path)): \(Printable.text(reason))")
@@ -83,18 +83,18 @@ struct ImportSummary {
     }.joined(separator: ", ")
   }
 
-  /// The folders of entries with items to store, those with the most items first.
-  private var folders: String {
+  /// The first folders of items, those with the most items first.
+  private static func folders(_ names: [ItemName]) -> String {
     var counts: [ItemName?: Int] = [:]
-    for step in plan.steps {
-      let folder = step.name.folders.first.flatMap { try? ItemName($0) }
+    for name in names {
+      let folder = name.folders.first.flatMap { try? ItemName($0) }
       counts[folder, default: 0] += 1
     }
     let sorted = counts.sorted { one, other in
       if one.value != other.value { return one.value > other.value }
       return (one.key?.text ?? "").utf8.lexicographicallyPrecedes((other.key?.text ?? "").utf8)
     }
-    let texts = sorted.prefix(Self.shown.folders).map { folder, count in
+    let texts = sorted.prefix(shown.folders).map { folder, count in
       "\(count) in \(folder.map { Printable.quoted($0.text + "/") } ?? "no folder")"
     }
     let rest = sorted.count - texts.count
@@ -108,18 +108,41 @@ struct ImportSummary {
     }
   }
 
-  /// The items that are there with another content.
+  /// The items that are there in the place of others: with another content, or made or written by others.
   private var clashes: [String] {
     plan.entries.flatMap { entry in
       entry.standings.enumerated().compactMap { index, standing -> String? in
-        guard case .clash(let present, _) = standing else { return nil }
+        let (item, state): (Wire.Item, String)
+        switch standing {
+        case .clash(let present, _): (item, state) = (present, "is there with another content")
+        case .foreign(let present, let author):
+          (item, state) = (present, "is there, made or written by \(Printable.text(author))")
+        case .new, .known, .begun, .skipped: return nil
+        }
         let fate =
           entry.names[index].map { name in
-            name.utf8.elementsEqual(present.name.utf8)
+            name.utf8.elementsEqual(item.name.utf8)
               ? "\(run == nil ? "gets" : "has") a new version" : "stays, beside \(Printable.quoted(name))"
-          } ?? "is there with another content, so this entry is left out"
-        return "\(Printable.wholeQuoted(present.name)) \(fate)"
+          } ?? "\(state), so this entry is left out"
+        return "\(Printable.wholeQuoted(item.name)) \(fate)"
       }
+    }
+  }
+
+  /// The number of items that the vault has already, with their folders, which may be others than those of the import.
+  private var known: [String] {
+    let names = plan.entries.flatMap { entry in
+      entry.standings.compactMap { standing -> ItemName? in
+        if case .known(let name) = standing { try? ItemName(name) } else { nil }
+      }
+    }
+    return names.isEmpty ? [] : ["\(Counted.text(names.count, "item")) already there: \(Self.folders(names))"]
+  }
+
+  /// The names of the items of others that keep their entries out.
+  private var foreign: [String] {
+    plan.entries.filter(\.isBlocked).flatMap(\.standings).compactMap { standing in
+      if case .foreign(let item, _) = standing { item.name } else { nil }
     }
   }
 
@@ -180,16 +203,8 @@ struct ImportSummary {
   }
 
   /// The failure of an import that left something out; nil if there is none.
-  ///
-  /// - Parameter isChosen: whether somebody chose what becomes of items that clash.
-  func failure(isChosen: Bool) -> Failure? {
-    if plan.clashing > 0, !isChosen {
-      return Failure(
-        .exists,
-        "\(Counted.text(plan.clashing, "entry")) left out, because \(plan.clashing == 1 ? "an item is" : "items are") "
-          + "there with another content",
-        "--update stores new versions, and --keep-both further items")
-    }
+  var failure: Failure? {
+    if let blocked { return blocked }
     if isRefusing {
       let missing = plan.steps.count - stored
       let them = missing == 1 ? "it" : "them"
@@ -209,6 +224,24 @@ struct ImportSummary {
     return Failure(.invalid, "\(Counted.text(count, what.noun)) could not be \(what.verb)")
   }
 
+  /// The failure of an import that left entries out because items of the vault are in their places.
+  private var blocked: Failure? {
+    let (content, others) = plan.blocked
+    func text(_ count: Int, _ reason: (one: String, several: String)) -> String? {
+      guard count > 0 else { return nil }
+      return "\(Counted.text(count, "entry")) left out, because \(count == 1 ? reason.one : reason.several)"
+    }
+    let events = [
+      text(content, ("an item is there with another content", "items are there with another content")),
+      text(others, ("an item of others has its name", "items of others have their names")),
+    ].compactMap { $0 }
+    guard !events.isEmpty else { return nil }
+    return Failure(
+      .exists, events.joined(separator: "; "),
+      content > 0
+        ? "--update stores new versions, and --keep-both further items" : "--keep-both stores further items")
+  }
+
   func write(_ object: inout JSONBuilder) {
     object.add("dry_run", isTrial)
     object.add("format", content.format.name)
@@ -223,6 +256,7 @@ struct ImportSummary {
       object.add("replaces", step.present?.version)
     }
     object.add("granted", opened.names)
+    if !foreign.isEmpty { object.add("foreign", foreign) }
     if isPlaintextLeft, !isTrial { object.add("plaintext", source.path) }
     object.add("not_decrypted", content.sent.undecrypted.map(\.path))
     account.write(&object)

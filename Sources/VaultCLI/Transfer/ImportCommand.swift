@@ -24,8 +24,8 @@ struct ImportCommand: ParsableCommand {
       Nothing in the vault is overwritten. An entry that the vault has already is skipped, so that an interrupted \
       import goes on, and a second import of the same source changes nothing. If an item with another content is \
       there, the entry is left out and listed, and the exit code is 73; --update stores a new version there, and \
-      --keep-both a second item. --undo moves the items of the last import to the trash and restores the versions that \
-      it replaced.
+      --keep-both a second item. An item that others have made or written is never touched, whatever it looks like. \
+      --undo moves the items of your last import to the trash and restores the versions that it replaced.
 
       With --from kwallet, the source is the name of a wallet of KDE, usually kdewallet, which kwallet-query(1) reads.
 

@@ -80,6 +80,19 @@ enum ImportOrigin: String, ExpressibleByArgument, CaseIterable {
   case envDocker = "env-docker"
   case envSystemd = "env-systemd"
 
+  /// True if the entries of the format have identifications that are like no others, such as UUIDs. In other formats
+  /// the identification is the place of an entry in its file, or is there for some entries alone.
+  var hasIdentifications: Bool {
+    switch self {
+    case .kdbx, .bitwarden, .onePassword, .cxf, .aegis: true
+    case .secretService, .pass, .passage, .andOTP, .twoFAS, .kwallet, .otpauthMigration, .otpauth, .netrc, .pgpass,
+      .npmrc, .pypirc, .gitCredentials, .docker, .aws, .ssh, .hashicorp, .kubeconfig, .kubernetes, .ansible, .esphome,
+      .homeAssistant, .zigbee2mqtt, .homebridge, .networkManager, .wpaSupplicant, .dotfiles, .csv, .env, .envDocker,
+      .envSystemd:
+      false
+    }
+  }
+
   /// True for files that another program reads where they lie, so that they cannot simply be deleted after an import.
   var isInUse: Bool {
     switch self {

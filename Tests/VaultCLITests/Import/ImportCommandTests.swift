@@ -118,6 +118,43 @@ import VaultTesting
     }
   }
 
+  @Test("takes files of the same name below different folders for different sources") func sameName() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    var paths: [String] = []
+    for (folder, key) in [("pa", "sk_a"), ("pb", "sk_b")] {
+      try FileManager.default.createDirectory(atPath: sandbox.home + "/" + folder, withIntermediateDirectories: false)
+      paths.append(try sandbox.write("STRIPE_KEY=\(key)\nREGION=eu\n", to: folder + "/.env"))
+    }
+    for update in [[], ["--update"]] {
+      for (path, folder) in zip(paths, ["projA", "projB"]) {
+        try sandbox.must(["import", "--yes", "--into", folder] + update + [path])
+      }
+    }
+    for (folder, key) in [("projA", "sk_a"), ("projB", "sk_b")] {
+      #expect(try sandbox.must(["get", folder + "/env/STRIPE_KEY"]) == key)
+      #expect(try sandbox.must(["get", folder + "/env/REGION"]) == "eu")
+    }
+    #expect(try sandbox.must(["import", "--yes", "--into", "projB", paths[1]]).contains("in `projB/`"))
+  }
+
+  @Test("checks the files for the report and the template before it stores anything") func files() throws {
+    try Self.withCSV { sandbox, path in
+      let secrets = try sandbox.write("wifi: hunter2\n", to: "secrets.yaml")
+      let (folder, start) = (sandbox.home, ["import", "--yes", "--from", "esphome", secrets])
+      let same = ["--template", folder + "/t", "--report", folder + "/../home/./t"]
+      let outcome = try sandbox.run(start + same)
+      #expect(outcome.status == 64 && outcome.errors.contains("name the same file"), "\(outcome)")
+      let missing = try sandbox.run(start + ["--template", folder + "/no/t"])
+      #expect(missing.status == 74, "\(missing)")
+      #expect(try sandbox.run(start + ["--report", "/proc/t"]).status == 74)
+      #expect(try sandbox.must(["list"]) == "web\n")
+      try sandbox.must(start + ["--template", folder + "/t", "--report", folder + "/u"])
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+      #expect(!names.contains { $0.hasPrefix(".vault-new-") } && names.contains("t") && names.contains("u"))
+    }
+  }
+
   @Test("needs a permission of its own for names that a grant opens") func grants() throws {
     try Self.withCSV { sandbox, path in
       let grant = try Terminal(sandbox, ["grant", "user:4242", "shared/**", "--can", "get"])

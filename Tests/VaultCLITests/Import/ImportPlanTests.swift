@@ -11,7 +11,8 @@ import VaultWire
     Source.map(
       passwords.enumerated().map { number, login in
         Source.entry(
-          id: ids ? "id\(number)" : "", title: login.0, [("Password", .password, login.1), ("Notes", .note, "note")])
+          id: ids ? "\(number)aa0bb11-2222-4333-8444-555566667777" : "", title: login.0,
+          [("Password", .password, login.1), ("Notes", .note, "note")])
       })
   }
 
@@ -69,6 +70,106 @@ import VaultWire
     #expect(both.steps.map(\.name.text) == ["a (2)", "c", "c/Notes"])
     vault.store(both)
     #expect(vault.plan(entries).steps.isEmpty)
+  }
+
+  /// Two files of the same name have the same identifications, which are places in the file.
+  @Test("takes a file of the same name below another folder for another source", arguments: [[], ["b"]])
+  func sameFileName(into: [String]) {
+    func entries(_ value: String, into: [String]) -> [MappedEntry] {
+      let keys = ["KEY", "REGION"].map { name in
+        Source.entry(
+          .value, id: "env/\(name)", folder: ["env"], title: name,
+          [(name, .secret, name == "KEY" ? value : "eu")])
+      }
+      return Source.map(keys, into: into)
+    }
+    var vault = PlannedVault()
+    vault.store(vault.plan(entries("one", into: ["a"])))
+    for terms in [ImportTerms(), ImportTerms(update: true), ImportTerms(keepBoth: true)] {
+      let plan = vault.plan(entries("two", into: into), terms)
+      let folder = (into + [""]).joined(separator: "/")
+      #expect(plan.steps.map(\.name.text) == ["\(folder)env/KEY", "\(folder)env/REGION"] && plan.clashing == 0)
+      #expect(plan.steps.allSatisfy { $0.present == nil })
+    }
+    // A second run of the same command changes nothing, and a changed value is a change of the same item.
+    vault.store(vault.plan(entries("two", into: into)))
+    #expect(vault.plan(entries("two", into: into)).steps.isEmpty)
+    #expect(vault.plan(entries("one", into: ["a"])).steps.isEmpty)
+    let update = vault.plan(entries("three", into: ["a"]), ImportTerms(update: true))
+    #expect(update.steps.map(\.name.text) == ["a/env/KEY"] && update.steps.first?.present != nil)
+    vault.store(vault.plan(entries("three", into: ["a"]), ImportTerms(keepBoth: true)))
+    #expect(vault.plan(entries("three", into: ["a"])).steps.isEmpty)
+  }
+
+  @Test("knows an entry by an identification that is like no other in whatever folder, and says where")
+  func sameIdentification() {
+    func entries(_ id: String, into: [String] = []) -> [MappedEntry] {
+      Source.map([Source.entry(id: id, title: "a", [("Password", .password, "1")])], into: into)
+    }
+    for (id, isIdentified) in [("i1", true), ("{7AA0BB11-2222-4333-8444-555566667777}", false)] {
+      var vault = PlannedVault()
+      vault.store(vault.plan(entries(id, into: ["kp"]), isIdentified: isIdentified))
+      let plan = vault.plan(entries(id, into: ["other"]), isIdentified: isIdentified)
+      #expect(plan.steps.isEmpty && plan.entries[0].names == ["kp/a"])
+    }
+    for text in ["", "aa", "7aa0bb11-2222-4333-8444-55556666777", "7aa0bb112222-4333-8444-5555666677778888"] {
+      #expect(!PresentItems.isUUID(text))
+    }
+  }
+
+  private static let ids = ["source": "csv:file", "source-id": "0aa0bb11-2222-4333-8444-555566667777"]
+
+  @Test(
+    "never takes an item that others have made or written for one of its own",
+    arguments: [
+      ("user:1000", "user:5101"), ("user:5101", "user:1000"), ("user:5101", "user:5101"),
+      ("user:1000,unit:a.service", "user:1000"), (nil, nil),
+    ] as [(String?, String?)])
+  func strangers(creator: String?, writer: String?) {
+    func fields(_ values: String...) -> [SourceField] {
+      values.enumerated().map { number, text in
+        Source.field("Password", number == values.count - 1 ? .password : .oldPassword, Array(text.utf8))
+      }
+    }
+    let id = Source.field("id", .identifier, Array((Self.ids["source-id"] ?? "").utf8))
+    let entries = Source.map([Source.entry(.login, title: "bank", of: [id] + fields("old", "new"))])
+    // By the identification, with the content, and as what an interrupted import has left.
+    for (value, run) in [("mine", "run"), ("new", "run"), ("old", "run unfinished")] {
+      var vault = PlannedVault()
+      let attributes = Self.ids.merging(["import": run]) { own, _ in own }
+      vault.put("shared/x", .password, attributes, fields(value)[0], creator: creator, writer: writer)
+      for terms in [ImportTerms(), ImportTerms(update: true), ImportTerms(keepBoth: true)] {
+        let plan = vault.plan(entries, terms)
+        #expect(plan.steps.map(\.name.text) == ["bank"] && plan.steps[0].present == nil && plan.clashing == 0)
+      }
+    }
+    // Under the very name.
+    for (value, run) in [("mine", "run"), ("new", "run"), ("old", "run unfinished")] {
+      var vault = PlannedVault()
+      let attributes = Self.ids.merging(["import": run]) { own, _ in own }
+      vault.put("bank", .password, attributes, fields(value)[0], creator: creator, writer: writer)
+      for terms in [ImportTerms(), ImportTerms(update: true)] {
+        let plan = vault.plan(entries, terms)
+        #expect(plan.steps.isEmpty && plan.clashing == 1 && plan.blocked == (0, 1))
+        #expect(ImportAccount(plan).groups.map(\.group) == [.clash])
+      }
+      let both = vault.plan(entries, ImportTerms(keepBoth: true))
+      #expect(both.steps.map(\.name.text) == ["bank (2)"] && both.blocked == (0, 0))
+    }
+  }
+
+  @Test("leaves an entry out as a whole, even with --update, if one of its items is one of others")
+  func partOfOthers() {
+    var vault = PlannedVault()
+    vault.store(vault.plan(Self.logins([("a", "1"), ("b", "1")])))
+    vault.put("a/Notes", .note, [:], Source.field("Notes", .note, Array("x".utf8)), writer: "user:5101")
+    let entries = Self.logins([("a", "2"), ("b", "2")])
+    let update = vault.plan(entries, ImportTerms(update: true))
+    #expect(update.steps.map(\.name.text) == ["b"] && update.blocked == (0, 1))
+    let plan = vault.plan(entries)
+    #expect(plan.steps.isEmpty && plan.blocked == (1, 1) && plan.clashing == 2)
+    let both = vault.plan(entries, ImportTerms(keepBoth: true))
+    #expect(both.steps.map(\.name.text) == ["a (2)", "a/Notes (2)", "b (2)"])
   }
 
   @Test("adds only the versions that came after the present value") func newerVersions() {
@@ -173,7 +274,7 @@ import VaultWire
     #expect(all == all.sorted() && Set(all).count == all.count)
   }
 
-  @Test("tells which new names a grant opens") func opened() throws {
+  @Test("tells which names a grant opens") func opened() throws {
     let names = try ["Mail/a", "Mail/b", "c"].map { try ItemName($0) }
     let grant = Wire.Permission(
       subject: "user:ana", items: "Mail/*", rights: ["get"], credential: nil, until: nil, created: 1, used: nil,

@@ -108,6 +108,17 @@ import VaultWire
     }
   }
 
+  @Test("says that the items are stored if it cannot be written afterwards") func unwritten() {
+    let full = Failure(.io, "cannot write t: no space is left", "make room on its disk")
+    let failure = ImportFiles.failure(full, "template", 3)
+    #expect(failure.event == "3 items are stored, but there is no template: cannot write t: no space is left")
+    #expect(failure.exit == .io && failure.advice == full.advice)
+    let taken = ImportFiles.failure(Failure(.exists, "`t` already exists", "give --force"), "report", 1)
+    #expect(taken.event == "1 item is stored, but there is no report: `t` already exists")
+    #expect(taken.advice == "the same command with another name for the report writes it")
+    #expect(ImportFiles.failure(full, "template", 0) == full)
+  }
+
   @Test("is made of one file") func files() throws {
     let text = SourceText()
     try text.begin(10)

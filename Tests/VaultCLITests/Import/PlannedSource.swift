@@ -58,14 +58,16 @@ enum PlannedSource {
   static func text(_ field: SourceField) -> String { field.value.text() ?? "" }
 }
 
-/// A vault that holds what plans have stored.
+/// A vault that holds what plans have stored, and what others have put there.
 struct PlannedVault {
+  /// The user whose import is planned.
+  static let importer = "user:1000"
+
   private(set) var items: [Wire.Item] = []
   private var values: [String: SourceField] = [:]
 
   mutating func store(_ plan: ImportPlan, first count: Int = .max, run: String = "run") {
     for step in plan.steps.prefix(count) {
-      items.removeAll { $0.name == step.name.text }
       put(
         step.name.text, step.item.kind, step.attributes(run: run), step.item.value,
         version: (step.present?.version ?? 0) + step.item.versionCount)
@@ -74,18 +76,24 @@ struct PlannedVault {
 
   mutating func put(
     _ name: String, _ kind: ItemKind = .password, _ attributes: [String: String] = [:], _ value: SourceField,
-    version: Int = 1
+    version: Int = 1, creator: String? = importer, writer: String? = importer
   ) {
+    items.removeAll { $0.name == name }
     values[name] = value
     items.append(
       Wire.Item(
         name: name, kind: kind.rawValue, attributes: attributes, accessible: "when-unlocked", require: "none",
         reuse: 60,
-        version: version, created: 0, modified: 0, size: value.value.count))
+        version: version, created: 0, modified: 0, size: value.value.count, creator: creator, writer: writer))
   }
 
-  func plan(_ entries: [MappedEntry], _ terms: ImportTerms = ImportTerms()) -> ImportPlan {
-    var present = PresentItems(for: entries, source: "csv:file")
+  /// - Parameter isIdentified: whether the identifications of the entries are like no others.
+  func plan(
+    _ entries: [MappedEntry], _ terms: ImportTerms = ImportTerms(), isIdentified: Bool = false
+  ) -> ImportPlan {
+    var present = PresentItems(for: entries, source: "csv:file", isIdentified: isIdentified) { item in
+      [item.creator, item.writer].map { $0 ?? "nobody" }.first { $0 != Self.importer }
+    }
     for item in items { present.add(item) }
     return ImportPlan(entries, present, terms, now: PlannedSource.now) { field, item in
       values[item.name].map { $0.value.isSame(as: field.value) } ?? false

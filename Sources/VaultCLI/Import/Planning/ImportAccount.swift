@@ -13,7 +13,7 @@ struct ImportAccount {
     case expiry
     /// The vault has the field already.
     case known
-    /// An item with another content is there.
+    /// An item with another content is there, or one of others.
     case clash
     case leftOut(LeftOut)
     case refused(String)
@@ -70,8 +70,9 @@ struct ImportAccount {
     switch planned.standings[index] {
     case .known(let name): return stored(.known, name)
     case .clash(let present, _) where name == nil: return line(.clash, present.name)
+    case .foreign(let present, _) where name == nil: return line(.clash, present.name)
     case .skipped: return line(.clash)
-    case .new, .begun, .clash: return stored(outcome(place.fate), name)
+    case .new, .begun, .clash, .foreign: return stored(outcome(place.fate), name)
     }
   }
 
@@ -142,7 +143,7 @@ struct ImportAccount {
       case .name: "as a part of a name"
       case .expiry: "as the expiry of an item"
       case .known: "already there"
-      case .clash: "left out, because an item with another content is there"
+      case .clash: "left out, because another item is there"
       case .leftOut: "left out on purpose"
       case .refused: "refused"
       }

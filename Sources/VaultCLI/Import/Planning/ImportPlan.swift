@@ -23,6 +23,8 @@ enum ImportStanding {
   case clash(Wire.Item, versions: Int)
   /// An interrupted import has stored the item with only that many of its versions.
   case begun(Wire.Item, versions: Int)
+  /// An item of the name is there that this caller, and not the importer, has made or written.
+  case foreign(Wire.Item, by: String)
   /// The item belongs to an entry of which another item clashes, or that is left out.
   case skipped
 }
@@ -57,8 +59,21 @@ final class PlannedEntry {
     names = Array(repeating: nil, count: mapped.items.count)
   }
 
-  /// True if an item of the entry clashes with one of the vault.
-  var clashes: Bool { standings.contains { if case .clash = $0 { true } else { false } } }
+  /// True if the entry stays out as a whole, because an item of the vault is in the place of one of its own.
+  fileprivate(set) var isBlocked = false
+
+  /// True if an item of the vault is in the place of an item of the entry.
+  var clashes: Bool {
+    standings.contains { standing in
+      switch standing {
+      case .clash, .foreign: true
+      case .new, .known, .begun, .skipped: false
+      }
+    }
+  }
+
+  /// True if that item of the vault is one of others.
+  var meetsOthers: Bool { standings.contains { if case .foreign = $0 { true } else { false } } }
 }
 
 /// The plan of an import: the items that it stores, and the entries that it leaves out.
@@ -95,9 +110,8 @@ struct ImportPlan {
     }
     for entry in chosen {
       for (index, item) in entry.mapped.items.enumerated() {
-        guard case .new = entry.standings[index], let other = clash(of: item) else { continue }
-        let versions = other.isReadable ? try versions(of: item, in: other, isSame) : nil
-        entry.standings[index] = .clash(other, versions: versions ?? 0)
+        guard case .new = entry.standings[index] else { continue }
+        entry.standings[index] = try clash(of: item, isSame) ?? .new
       }
       decide(entry)
     }
@@ -105,6 +119,13 @@ struct ImportPlan {
 
   /// The number of entries with an item that clashes.
   var clashing: Int { entries.count(where: \.clashes) }
+
+  /// The number of entries that stay out because the vault has another content, and because it has items of others.
+  var blocked: (content: Int, others: Int) {
+    let blocked = entries.filter(\.isBlocked)
+    let others = blocked.count(where: \.meetsOthers)
+    return (blocked.count - others, others)
+  }
 
   // MARK: Entries
 
@@ -114,13 +135,14 @@ struct ImportPlan {
     return mapped.items.contains { only.matches($0.info(now: now), now: now) } ? nil : .unmatched
   }
 
-  /// Adds the steps for an entry. An entry with a clash stays out as a whole, unless somebody chose otherwise.
+  /// Adds the steps for an entry. An entry with a clash stays out as a whole, unless somebody chose otherwise. An item
+  /// of others never gets a new version.
   private mutating func decide(_ entry: PlannedEntry) {
-    let staysOut = entry.clashes && !terms.update && !terms.keepBoth
+    entry.isBlocked = !terms.keepBoth && (entry.meetsOthers || entry.clashes && !terms.update)
     for (index, item) in entry.mapped.items.enumerated() {
       switch entry.standings[index] {
       case .known(let name): entry.names[index] = name
-      case .new where staysOut: entry.standings[index] = .skipped
+      case .new where entry.isBlocked: entry.standings[index] = .skipped
       case .new:
         let isTaken = present.byName[item.name] != nil
         add(ImportStep(item: item, name: isTaken ? freeName(for: item) : item.name), entry, index)
@@ -128,11 +150,13 @@ struct ImportPlan {
         guard let name = try? ItemName(present.name) else { continue }
         add(ImportStep(item: item, name: name, present: present, skipped: versions), entry, index)
       case .clash(let present, let versions):
-        if terms.update, let name = try? ItemName(present.name) {
+        if terms.update, !entry.isBlocked, let name = try? ItemName(present.name) {
           add(ImportStep(item: item, name: name, present: present, skipped: versions), entry, index)
         } else if terms.keepBoth {
           add(ImportStep(item: item, name: freeName(for: item)), entry, index)
         }
+      case .foreign:
+        if terms.keepBoth { add(ImportStep(item: item, name: freeName(for: item)), entry, index) }
       case .skipped: break
       }
     }
@@ -172,13 +196,19 @@ struct ImportPlan {
     return nil
   }
 
-  /// The item of the vault that is there instead of a new one: an earlier state of the same field, or another item of
-  /// the same name. Nil if there is none, or if it is another item of the source.
-  private mutating func clash(of item: ImportedItem) -> Wire.Item? {
+  /// Finds the item of the vault that is there instead of a new one: an earlier state of the same field, or another
+  /// item of the same name. Nil if there is none, or if it is another item of the source.
+  private mutating func clash<E: Error>(
+    of item: ImportedItem, _ isSame: (SourceField, Wire.Item) throws(E) -> Bool
+  ) throws(E) -> ImportStanding? {
     let exact = present.byName[item.name].map { [$0] } ?? []
-    return (present.sameField(as: item) + exact).first { candidate in
-      (try? ItemName(candidate.name)).map { used.insert($0).inserted } ?? false
+    for candidate in present.sameField(as: item) + exact {
+      guard let name = try? ItemName(candidate.name), used.insert(name).inserted else { continue }
+      if let stranger = present.strangers[name] { return .foreign(candidate, by: stranger) }
+      let versions = candidate.isReadable ? try versions(of: item, in: candidate, isSame) : nil
+      return .clash(candidate, versions: versions ?? 0)
     }
+    return nil
   }
 
   /// The number of versions of an item up to the one that an item of the vault has as its current value; nil if it has

@@ -7,7 +7,11 @@ struct PresentItems {
   /// The end of the attribute ``ImportKey/run`` of an item of which an import has stored only some versions.
   static let unfinished = " unfinished"
 
+  /// The items by their names, those of others included.
   private(set) var byName: [ItemName: Wire.Item] = [:]
+  /// The callers that have made or written items of others, by the names of these items. No attribute of such an item
+  /// counts for anything.
+  private(set) var strangers: [ItemName: String] = [:]
   /// The items by their names with and without numbers; see ``ImportNaming/families(_:)``.
   private var byFamily: [ItemName: [Wire.Item]] = [:]
   /// The items by the identification in their source.
@@ -16,10 +20,20 @@ struct PresentItems {
   /// The names and the source of the items to import; other items are of no interest.
   private let names: Set<ItemName>
   private let source: String
+  /// True if the identification of an entry tells it from the entries of all sources, and not only from those of its
+  /// own file.
+  private let isIdentified: Bool
+  private let stranger: (Wire.Item) -> String?
 
-  init(for entries: [MappedEntry], source: String) {
+  /// - Parameters:
+  ///   - source: the value of the attribute ``ImportKey/source``.
+  ///   - isIdentified: whether the identifications of the format are unique; see ``ImportOrigin/hasIdentifications``.
+  ///   - stranger: the caller that has made or written an item, if that is another one than the importer.
+  init(
+    for entries: [MappedEntry], source: String, isIdentified: Bool, stranger: @escaping (Wire.Item) -> String?
+  ) {
     names = Set(entries.flatMap { $0.items.flatMap { [$0.family, $0.plain, $0.name] } })
-    self.source = source
+    (self.source, self.isIdentified, self.stranger) = (source, isIdentified, stranger)
   }
 
   /// Notes an item of the vault if the import may meet it.
@@ -29,20 +43,38 @@ struct PresentItems {
     let identity = Self.identity(item.attributes, source)
     guard !families.isEmpty || identity != nil else { return }
     byName[name] = item
+    strangers[name] = stranger(item)
+    guard strangers[name] == nil else { return }
     if let identity { byIdentity[identity, default: []].append(item) }
     for family in families { byFamily[family, default: []].append(item) }
   }
 
-  /// The items that hold the same field of the same entry, as the entry's identification tells.
+  /// The importer's items that hold the same field of the same entry, as the entry's identification tells. If the
+  /// identification is only the place of the entry in its file, another file of that name may have the same one; so it
+  /// counts only below the name that the item would have.
   func sameField(as item: ImportedItem) -> [Wire.Item] {
-    Self.identity(item.attributes, source).flatMap { byIdentity[$0] } ?? []
+    let all = Self.identity(item.attributes, source).flatMap { byIdentity[$0] } ?? []
+    guard !isIdentified, !Self.isUUID(item.attributes[ImportKey.id] ?? "") else { return all }
+    let near = Set(sameName(as: item).map(\.name).compactMap { try? ItemName($0) })
+    return all.filter { (try? ItemName($0.name)).map(near.contains) == true }
   }
 
-  /// The items under the name of an item, with any number after it or its folder: the one of exactly that name first.
+  /// The importer's items under the name of an item, with any number after it or its folder: the one of exactly that
+  /// name first.
   func sameName(as item: ImportedItem) -> [Wire.Item] {
     let all = byFamily[item.family] ?? []
-    guard let exact = byName[item.name] else { return all }
+    guard let exact = byName[item.name], strangers[item.name] == nil else { return all }
     return [exact] + all.filter { !$0.name.utf8.elementsEqual(exact.name.utf8) }
+  }
+
+  /// True for a UUID in its usual form (RFC 9562), perhaps between braces.
+  static func isUUID(_ text: String) -> Bool {
+    var bytes = Array(text.utf8)[...]
+    if bytes.first == UInt8(ascii: "{"), bytes.last == UInt8(ascii: "}") { bytes = bytes.dropFirst().dropLast() }
+    return bytes.count == 36
+      && bytes.enumerated().allSatisfy { place, byte in
+        [8, 13, 18, 23].contains(place) ? byte == UInt8(ascii: "-") : "0123456789abcdefABCDEF".utf8.contains(byte)
+      }
   }
 
   /// The identification of a field in its source; nil if the source gives none, or if it is another source.

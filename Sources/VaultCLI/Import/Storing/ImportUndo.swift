@@ -2,20 +2,25 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// The taking back of the last import: the items that it made go to the trash, and the values that it replaced become
-/// the current ones again.
+/// The taking back of the importer's last import: the items that it made go to the trash, and the values that it
+/// replaced become the current ones again.
+///
+/// Everybody who may make an item may give it the attributes of an import. So only items count that nobody but the
+/// importer has made and written.
 struct ImportUndo {
   private let session: Session
 
   init(_ session: Session) { self.session = session }
 
   /// The items of the last import.
-  private struct Found {
+  struct Found {
     let run: String
     var made: [String] = []
     /// The items that were there before, with the number of the version that was replaced, and the import from which
     /// that version came.
     var replaced: [(item: Wire.Item, version: Int, run: String?)] = []
+    /// The items to which others have given another value since, with the callers that did.
+    var kept: [(name: String, writer: String)] = []
 
     /// Says what is done, by the verbs for the items that go to the trash and for those that stay.
     func text(_ move: String, _ restore: String) -> String {
@@ -31,7 +36,8 @@ struct ImportUndo {
     /// The items, with what becomes of each, in the order of their names.
     var lines: [String] {
       let back = replaced.map { ($0.item.name, "back to the value of version \($0.version)") }
-      let all = made.map { ($0, "to the trash") } + back
+      let since = kept.map { ($0.name, "stays, because \(Printable.text($0.writer)) has written it since") }
+      let all = made.map { ($0, "to the trash") } + back + since
       return all.sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }.map { "\(Printable.whole($0)): \($1)" }
     }
   }
@@ -41,8 +47,12 @@ struct ImportUndo {
     try session.unlockIfLocked()
     try session.needAllNames()
     let items = try session.call { vault in try vault.find("\(ImportKey.run)~**") }
-    guard let found = Self.last(among: items) else {
-      throw Failure(.missing, "there is no import to take back: no item in the vault comes from one")
+    guard let found = Self.last(among: items, try Importer(session)) else {
+      throw Failure(
+        .missing,
+        items.isEmpty
+          ? "there is no import to take back: no item in the vault comes from one"
+          : "there is no import of yours to take back: others have made or written the items that come from one")
     }
     if isTrial { return try report(found, globals, isTrial: true) }
     if isAsked {
@@ -59,17 +69,22 @@ struct ImportUndo {
     try report(found, globals, isTrial: false)
   }
 
-  /// The items of the newest import, which has the greatest identification.
-  private static func last(among items: [Wire.Item]) -> Found? {
+  /// The items of the importer's newest import, which has the greatest identification; nil if there is none.
+  static func last(among items: [Wire.Item], _ importer: Importer) -> Found? {
     func run(_ item: Wire.Item) -> String {
       let run = item.attributes[ImportKey.run] ?? ""
       return item.isUnfinishedImport ? String(run.dropLast(PresentItems.unfinished.count)) : run
     }
-    guard let newest = items.map(run).max(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }), !newest.isEmpty else {
+    let runs = items.filter { importer.stranger(in: $0) == nil }.map(run)
+    guard let newest = runs.max(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }), !newest.isEmpty else {
       return nil
     }
     var found = Found(run: newest)
-    for item in items where run(item).utf8.elementsEqual(newest.utf8) {
+    for item in items where importer.hasMade(item) && run(item).utf8.elementsEqual(newest.utf8) {
+      if let writer = importer.stranger(in: item) {
+        found.kept.append((item.name, writer))
+        continue
+      }
       let before = (item.attributes[ImportKey.replaced] ?? "").split(separator: " ", maxSplits: 1).map(String.init)
       if let version = before.first.flatMap({ Int($0) }) {
         found.replaced.append((item, version, before.count > 1 ? before[1] : nil))
@@ -115,11 +130,14 @@ struct ImportUndo {
         object.add("import", found.run)
         object.add("deleted", found.made)
         object.add("restored", found.replaced.map(\.item.name))
+        if !found.kept.isEmpty { object.add("kept", found.kept.map(\.name)) }
       }
     }
     if isTrial { return try Output.lines(found.lines) }
     guard Keyboard.isAttended else { return }
     let trash = found.made.isEmpty ? "" : "; \(Hint.vault("trash")) lists what can be restored"
-    Output.note(found.text("moved", "restored") + trash)
+    let since = Counted.text(found.kept.count, "item")
+    let kept = found.kept.isEmpty ? "" : "; \(since) that others have written since stay as they are"
+    Output.note(found.text("moved", "restored") + trash + kept)
   }
 }

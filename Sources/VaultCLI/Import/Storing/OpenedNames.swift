@@ -1,13 +1,12 @@
-internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// The new names that grants open to other subjects.
+/// The names under which an import stores something and which grants open to other subjects.
 struct OpenedNames {
   /// The most names in a line.
   private static let shown = 3
 
-  /// A grant with the new names for which it holds.
+  /// A grant with the names for which it holds.
   private struct Opening {
     let access: Wire.Access
     let names: [ItemName]
@@ -22,18 +21,9 @@ struct OpenedNames {
     Set(openings.flatMap(\.names)).map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  /// Finds the grants for new names. Only administrators see the grants, and only they decide about them.
-  init(_ names: [ItemName], _ session: Session) throws(Failure) {
-    let grants: [Wire.Permission]
-    do throws(Failure) {
-      grants = names.isEmpty ? [] : try session.unlocking { vault in try vault.grants() }.grants
-    } catch {
-      guard error.exit == .denied else { throw error }
-      grants = []
-    }
-    self.init(names, grants)
-  }
-
+  /// - Parameters:
+  ///   - names: the names of the items as they will be, of new ones and of those that get a new version.
+  ///   - grants: all grants of the vault.
   init(_ names: [ItemName], _ grants: [Wire.Permission]) {
     openings = grants.filter(\.active).compactMap { grant in
       guard let pattern = try? ItemPattern(grant.items) else { return nil }
