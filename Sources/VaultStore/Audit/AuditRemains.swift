@@ -56,19 +56,24 @@ extension Keychain {
   func auditRemains() throws(VaultError) -> (found: [AuditRemains], isWhole: Bool) {
     let anchor = try anchor()
     var position = anchor?.cut ?? .start
+    var bounds = AuditBounds(position)
     var found: [AuditRemains] = []
     var begun: Run?
     try database.eachAuditRow(after: position.row) { (row: AuditRow) throws(VaultError) in
       guard row.isBeginning else {
         guard row.row == position.row + 1 else { return false }
         position.pass(row.bytes, entries: 0)
+        bounds.pass(record: row.bytes.count)
         return true
       }
       guard let chain = try? Self.chain(row) else { return false }
       if let gap = anchor?.gap(before: row.row), gap.rows.lowerBound == position.row + 1, gap.link == position.link {
         position.pass(gap, before: chain)
+        bounds.pass(gap)
       }
-      guard row.row == position.row + 1, chain.previous == position.link else { return false }
+      guard row.row == position.row + 1, chain.previous == position.link, bounds.take(chain.first - 1) else {
+        return false
+      }
       if anchor?.isAside(row.row) != true, !isRight(chain, row.row), try isSealedToOthers(chain) {
         if begun == nil { begun = Run(row: row.row, chain: chain) }
         begun?.times.append(chain.time)

@@ -80,16 +80,19 @@ extension AuditWalk {
       position.row = row.row
       return
     }
+    var bounds = asideBounds ?? AuditBounds(position)
     if row.isBeginning, let chain = try? Keychain.chain(row) {
       if chain.previous != position.link {
         add(
           position.entries, position.entries, "the log up to entry \(position.entries) does not match what was written")
       }
-      position.entries = max(position.entries, chain.first - 1)
+      if bounds.take(chain.first - 1) { position.entries = chain.first - 1 }
       position.pass(chain)
     } else {
+      bounds.pass(record: row.bytes.count)
       position.pass(row.bytes, entries: 0)
     }
+    asideBounds = bounds
     if !noted.isEmpty { asideLinks.insert(position.link) }
   }
 

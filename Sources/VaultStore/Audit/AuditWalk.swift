@@ -47,6 +47,8 @@ public final class AuditWalk {
   let aside: [ClosedRange<Int64>]
   /// The parts that were removed from within the log.
   let gaps: [AuditGap]
+  /// The bounds of the number of entries before the present row, after rows that were set aside; nil elsewhere.
+  var asideBounds: AuditBounds?
   /// The links within the rows of ``aside``, to compare with links that were noted elsewhere.
   var asideLinks: Set<Digest> = []
   /// The row up to which everything was removed.
@@ -281,7 +283,8 @@ public final class AuditWalk {
     }
     // If the row before this one was set aside, the entries that were set aside end just before this chain's first
     // entry.
-    if isAside(row.row - 1), !isBroken { position.entries = max(position.entries, chain.first - 1) }
+    if !isBroken, asideBounds?.take(chain.first - 1) == true { position.entries = chain.first - 1 }
+    asideBounds = nil
     resume(at: chain.first)
     position.row = row.row - 1
     position.entries = chain.first - 1

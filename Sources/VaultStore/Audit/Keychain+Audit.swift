@@ -251,7 +251,7 @@ extension Keychain {
     let publicKey = try noticing { () throws(VaultError) in try checkedPublicKey() }
     let known = try noticing { () throws(VaultError) in try knownAuditAge() }
     let age = auditAge(at: now, known)
-    let found = try noticing { () throws(VaultError) in try storedEnd() } ?? AuditEnd(.start, chain: 0)
+    let found = try noticing { () throws(VaultError) in try continuedEnd() }
     var before = bound.audit.take()
     let (end, written): (AuditPosition, AuditPosition)
     let unwritten: [AuditRow]
@@ -306,6 +306,15 @@ extension Keychain {
     do throws(CryptoError) {
       return try bytes.withSpan { (bytes: RawSpan) throws(CryptoError) in try AuditEnd(decoding: bytes) }
     } catch { throw .corrupt("the end of the audit log cannot be read") }
+  }
+
+  /// The end of the log according to the store, after which another chain can begin.
+  private func continuedEnd() throws(VaultError) -> AuditEnd {
+    let found = try storedEnd() ?? AuditEnd(.start, chain: 0)
+    guard !auditEnd.isTooFar else {
+      throw .corrupt("the end of the audit log has numbers that no log reaches, so nothing is written to it")
+    }
+    return found
   }
 
   /// The anchor according to the store.

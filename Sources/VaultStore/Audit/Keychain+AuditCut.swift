@@ -93,6 +93,7 @@ extension Keychain {
     // A log that is too long is made a bit shorter than necessary, so that this does not happen for each record.
     let least = anchor.bytes(after: cut, to: joined) > bytes ? bytes - bytes / 256 : bytes
     var (position, isVouchedFor) = (cut, anchor.isVouchedFor)
+    var bounds = AuditBounds(cut)
     var isForLength = false
     var next: CutEnd?
     // The time and the age of the previous chain, and whether the unlocked vault began that chain or the chains that it
@@ -103,10 +104,14 @@ extension Keychain {
         let chain = try Self.chain(row)
         if let gap = anchor.gap(before: row.row), gap.rows.lowerBound == position.row + 1 {
           position.pass(gap, before: chain)
+          bounds.pass(gap)
           (isVouchedFor, isKnown) = (false, false)
         }
-        // A log with a missing row is not cut, because the missing part would be forgotten.
-        guard row.row == position.row + 1, row.row <= joined.row else { return false }
+        // A log with a missing row is not cut, because the missing part would be forgotten. Nor is one with a number
+        // that cannot be, because the anchor would have the number.
+        guard row.row == position.row + 1, row.row <= joined.row, bounds.take(chain.first - 1),
+          chain.first - 1 <= joined.entries
+        else { return false }
         switch chain.origin {
         case .unlocked: isKnown = true
         case .cold: isKnown = false
@@ -123,7 +128,6 @@ extension Keychain {
           guard isOld || isLong else { return false }
           isForLength = isForLength || !isOld
           position.entries = chain.first - 1
-          guard position.entries >= cut.entries else { return false }
           next = CutEnd(end: position, isVouchedFor: isVouchedFor, isForLength: isForLength)
           guard position.bytes - cut.bytes < Self.cutAtATime else { return false }
         }
@@ -132,6 +136,7 @@ extension Keychain {
       } else {
         guard row.row == position.row + 1, row.row <= joined.row else { return false }
         position.pass(row.bytes, entries: 0)
+        bounds.pass(record: row.bytes.count)
       }
       return true
     }

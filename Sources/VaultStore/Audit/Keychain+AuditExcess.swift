@@ -43,7 +43,7 @@ extension Keychain {
     guard beyond >= least else { return nil }
     var excess = Excess(anchor, left: beyond)
     try eachTailRow(after: anchor) { (row: AuditRow) throws(VaultError) in try excess.meet(row) }
-    excess.end(at: auditEnd)
+    try excess.end(at: auditEnd)
     return excess.removed.isEmpty ? nil : excess
   }
 
@@ -98,6 +98,10 @@ extension Keychain {
     private(set) var removed: [ClosedRange<Int64>] = []
     /// The position after the last row that stays, or after the gap before the present row.
     private var position: AuditPosition
+    /// The last row, and the bytes of the log up to there.
+    private var (last, bytes): (Int64, Int64)
+    /// The bounds of the number of entries before the present row.
+    private var bounds: AuditBounds
     /// The earlier gaps after the part that the anchor covers.
     private var known: [AuditGap]
     private var gap: AuditGap?
@@ -107,19 +111,32 @@ extension Keychain {
 
     init(_ anchor: AuditAnchor, left: Int64) {
       (self.left, position) = (left, anchor.joined)
+      (last, bytes, bounds) = (anchor.joined.row, anchor.joined.bytes, AuditBounds(anchor.joined))
       gaps = anchor.gaps.filter { $0.rows.upperBound <= anchor.joined.row }
       known = anchor.gaps.filter { $0.rows.upperBound > anchor.joined.row }
     }
 
+    /// Meets the next row.
+    ///
+    /// - Throws: ``VaultError/corrupt(_:)`` when rows are missing, or a chain states a number that cannot be. What is
+    ///   removed can be compared with nothing later on.
     mutating func meet(_ row: AuditRow) throws(VaultError) {
-      if let next = known.first, next.rows.upperBound == row.row - 1 {
+      if let next = known.first, next.rows.lowerBound == last + 1, next.rows.upperBound == row.row - 1 {
         known.removeFirst()
+        (last, bytes) = (next.rows.upperBound, bytes + next.bytes)
+        bounds.pass(next)
         add(next.rows, next.bytes, after: next.link)
         // The chain after the gap may continue a chain that was removed.
         isEarly = true
       }
-      guard row.isBeginning else { return pass(row) }
+      guard row.row == last + 1 else { throw Self.damaged }
+      (last, bytes) = (row.row, bytes + Int64(row.bytes.count))
+      guard row.isBeginning else {
+        bounds.pass(record: row.bytes.count)
+        return pass(row)
+      }
       let chain = try Keychain.chain(row)
+      guard bounds.take(chain.first - 1) else { throw Self.damaged }
       isEarly = chain.isEarly(after: isEarly)
       if isEarly, left > 0 {
         // If these chains stayed, entries that the vault vouches for would have to go for them.
@@ -158,12 +175,21 @@ extension Keychain {
     /// Ends the gap before a chain that stays.
     private mutating func close(before entry: Int64) {
       if let gap { gaps.append(gap) }
-      if let first { entries += max(0, entry - first) }
+      if let first { entries += entry - first }
       (gap, first) = (nil, nil)
     }
 
     /// Ends the gap at the end of the log.
-    mutating func end(at end: AuditPosition) { close(before: end.entries + 1) }
+    ///
+    /// - Throws: ``VaultError/corrupt(_:)`` when the log does not end there.
+    mutating func end(at end: AuditPosition) throws(VaultError) {
+      guard end.row == last, end.bytes == bytes, bounds.take(end.entries) else { throw Self.damaged }
+      close(before: end.entries + 1)
+    }
+
+    private static var damaged: VaultError {
+      .corrupt("the audit log is damaged, so nothing was removed for what was written before an unlock")
+    }
 
     private static var tooMany: VaultError {
       let times = "\(AuditAnchor.mostGaps) times already"

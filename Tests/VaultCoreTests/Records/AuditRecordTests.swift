@@ -255,6 +255,60 @@ import VaultModel
     #expect(most.subjects.count == AuditUsage.most && most.subjects[AuditUsage.Key(of: "user:2")] != nil)
   }
 
+  @Test("a row holds only so many entries, and a number beyond them is not taken") func bounds() throws {
+    var block = AuditBlock()
+    while block.size + Int(AuditBlock.leastEntry) <= AuditBlock.largest { block.add(.get, .ok, time: 5, caller: nil) }
+    #expect(Int64(block.count) == AuditBlock.mostEntries && AuditBlock.mostEntries == 4083)
+    var bounds = AuditBounds(Self.position)
+    let start = Self.position.entries
+    #expect(!bounds.take(start + 1) && !bounds.take(start - 1) && bounds.take(start))
+    bounds.pass(record: 400)
+    bounds.pass(record: 1 << 20)
+    let most = start + 100 + AuditBlock.mostEntries
+    #expect(!bounds.take(most + 1) && !bounds.take(start - 1) && !bounds.take(.max) && bounds.take(most))
+    #expect(!bounds.take(start) && bounds.take(most))
+    let link = AuditChain.beginning
+    for (gap, count) in [
+      (AuditGap(rows: 1...100, bytes: 400, link: link), 100),
+      (AuditGap(rows: 1...2, bytes: 1 << 40, link: link), 2 * AuditBlock.mostEntries),
+      (AuditGap(rows: 5...5, entries: 7, link: link), 7), (AuditGap(rows: 5...5, entries: 0, link: link), 0),
+      (AuditGap(rows: 1...1 << 53, bytes: (1 << 53) - 1, link: link), 1 << 51),
+    ] as [(AuditGap, Int64)] {
+      #expect(gap.mostEntries == min(count, (1 << 51) - 1))
+      var bounds = AuditBounds(Self.position)
+      bounds.pass(gap)
+      #expect(!bounds.take(start + gap.mostEntries + 1) && bounds.take(start + gap.mostEntries))
+    }
+  }
+
+  @Test("a position after a gap is never beyond what the gap can have held") func gap() throws {
+    let seed = RandomBytes.secret(count: 32)
+    let gap = AuditGap(rows: 8...9, bytes: 400, link: AuditChain.beginning)
+    for (more, taken) in [(-3, 0), (0, 0), (90, 90), (100, 100), (101, 100), (1 << 50, 100)] as [(Int64, Int64)] {
+      var end = Self.position
+      end.entries = max(0, end.entries + more)
+      let chain = try AuditChain(
+        origin: .cold, time: 5, after: end, seed: seed, publicKey: SealedBox.publicKey(of: SealedBox.secretKey()))
+      var position = Self.position
+      position.pass(gap, before: chain)
+      #expect(position.row == 9 && position.entries == Self.position.entries + taken, "\(more)")
+    }
+  }
+
+  @Test("no age is beyond those that can be read, and no chain begins far below the last number") func limits() {
+    let most = AuditPosition.most
+    #expect(AuditChain.age(at: 90_000, since: 0, most) == most && AuditChain.age(at: 90_000, since: 0, 5) == 86_405)
+    #expect(AuditChain.age(at: 3, since: 9, most - 1) == most - 1)
+    for change in [\AuditPosition.row, \.entries, \.bytes] {
+      var position = Self.position
+      #expect(!position.isTooFar)
+      position[keyPath: change] = most / 2 - 1
+      #expect(!position.isTooFar)
+      position[keyPath: change] = most / 2
+      #expect(position.isTooFar)
+    }
+  }
+
   @Test("the end and the anchor are read back, and refused when they are none") func places() throws {
     var key = AuditKey(seed: RandomBytes.secret(count: 32))
     let vault = VaultID.random()

@@ -8,7 +8,7 @@ import VaultModel
   private static let told = "removed"
 
   /// Removes what is beyond `most` bytes from before the unlock.
-  private static func drop(_ keychain: Keychain, beyond most: Int64, atLeast least: Int64 = 1) throws -> Int64? {
+  static func drop(_ keychain: Keychain, beyond most: Int64, atLeast least: Int64 = 1) throws -> Int64? {
     var entries: Int64?
     let isDone = try keychain.dropExcessAudit(beyond: most, atLeast: least, now: 5000) { gone in
       entries = gone

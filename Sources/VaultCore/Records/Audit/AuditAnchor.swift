@@ -3,16 +3,33 @@ internal import VaultModel
 /// Whole chains that were removed from within the audit log, because more was written before an unlock than the log has
 /// room for. The chain after them stands for what came before it.
 ///
+/// A salvage also makes a gap of what it could not save.
+///
 /// The stored form: 8  first row    8  last row    8  bytes    32  ``link``.
 public struct AuditGap: Hashable, Sendable {
   public var rows: ClosedRange<Int64>
-  /// The bytes of the records in these rows.
+  /// The bytes of the records in these rows; in a gap that a salvage made, the fewest bytes that its entries take.
   public var bytes: Int64
   /// The link of the record before the gap.
   public var link: Digest
 
   public init(rows: ClosedRange<Int64>, bytes: Int64, link: Digest) {
     (self.rows, self.bytes, self.link) = (rows, bytes, link)
+  }
+
+  /// Makes a gap of rows whose bytes are not known.
+  ///
+  /// - Parameter entries: The number of entries in these rows.
+  public init(rows: ClosedRange<Int64>, entries: Int64, link: Digest) {
+    self.init(rows: rows, bytes: entries * AuditBlock.leastEntry, link: link)
+  }
+
+  /// The most entries that the records in these rows can have held.
+  public var mostEntries: Int64 { min(bytes / AuditBlock.leastEntry, Self.mostEntries(ofRows: Int64(rows.count))) }
+
+  /// The most entries of so many rows of any size.
+  public static func mostEntries(ofRows count: Int64) -> Int64 {
+    min(count, AuditPosition.most / AuditBlock.mostEntries) * AuditBlock.mostEntries
   }
 
   static let encodedCount = 3 * 8 + Digest.count
@@ -37,6 +54,7 @@ public struct AuditGap: Hashable, Sendable {
 /// anchor is part of the record set of the strongest class, so it changes only while the vault is unlocked.
 ///
 /// Except for ``beginning``, an anchor is made only from the anchor before it, so nothing that it counts is forgotten.
+/// If a salvage has lost the anchor, it counts anew.
 ///
 /// The stored form:
 ///
@@ -99,8 +117,19 @@ public struct AuditAnchor: Hashable, Sendable {
   /// - Parameter more: The bytes between ``joined`` and `end` that were written before a first unlock.
   public mutating func join(to end: AuditPosition, early more: Int64) {
     joined = end
+    add(early: more)
+  }
+
+  /// Counts bytes that were written before a first unlock, although the anchor covers them already.
+  public mutating func add(early more: Int64) {
     early = min(early + min(max(0, more), AuditPosition.most), AuditPosition.most)
   }
+
+  /// Counts no more than this many bytes that were written before a first unlock.
+  public mutating func limit(early most: Int64) { early = min(early, max(0, most)) }
+
+  /// The gap in which a row lies; nil if it lies in none.
+  public func gap(with row: Int64) -> AuditGap? { gaps.first { $0.rows.contains(row) } }
 
   /// True if a row is among those that were set aside.
   public func isAside(_ row: Int64) -> Bool { aside.contains { $0.contains(row) } }
@@ -124,9 +153,17 @@ public struct AuditAnchor: Hashable, Sendable {
   ///
   /// - Parameter time: Unix seconds. A clock that jumps subtracts no more from ``early`` than one day does.
   public mutating func keep(_ usage: [UInt8], at time: Int64) {
+    age(to: time)
+    self.usage = usage
+  }
+
+  /// Subtracts from ``early`` what the time since ``earlyTime`` takes.
+  ///
+  /// - Parameter time: Unix seconds.
+  public mutating func age(to time: Int64) {
     let passed = min(max(0, Seconds.from(earlyTime, to: time)), AuditChain.longestStep)
     early -= Int64(Double(early) * Double(passed) / Double(Self.week))
-    (earlyTime, self.usage) = (time, usage)
+    earlyTime = time
   }
 
   public var encoded: [UInt8] {

@@ -27,6 +27,10 @@ public struct AuditBlock: ~Copyable, Sendable {
 
   static let formatVersion: UInt8 = 1
   private static let prefix = 1 + 8 + Digest.count
+  /// The fewest bytes that an entry takes: its kind, its action, its outcome and its fields.
+  static let leastEntry: Int64 = 4
+  /// The most entries of a record, one of which has a time.
+  static let mostEntries = (Int64(largest - prefix) - 8) / leastEntry
   enum Kind {
     static let caller: UInt8 = 1
     static let entry: UInt8 = 2

@@ -53,7 +53,7 @@ public struct AuditChain: Hashable, Sendable {
 
   /// The age of a log at `now`, if its last chain began at `time` with the given age. Times are Unix seconds.
   public static func age(at now: Int64, since time: Int64, _ age: Int64) -> Int64 {
-    min(age, AuditPosition.most) + min(max(0, Seconds.from(time, to: now)), longestStep)
+    min(age + min(max(0, Seconds.from(time, to: now)), longestStep), AuditPosition.most)
   }
 
   /// The link at the beginning of a log.

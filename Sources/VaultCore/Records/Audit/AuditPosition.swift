@@ -40,10 +40,11 @@ public struct AuditPosition: Hashable, Sendable {
     link = AuditChain.link(row, after: link, sealed)
   }
 
-  /// Advances over rows that were removed from within the log, up to the chain that begins after them.
+  /// Advances over rows that were removed from within the log, up to the chain that begins after them. Nothing need
+  /// authenticate the number that this chain states, so no more entries are passed than the rows can have held.
   public mutating func pass(_ gap: AuditGap, before chain: AuditChain) {
     row = gap.rows.upperBound
-    entries = max(entries, chain.first - 1)
+    entries = min(max(entries, chain.first - 1), entries + gap.mostEntries)
     bytes += gap.bytes
     link = chain.previous
   }
@@ -52,6 +53,10 @@ public struct AuditPosition: Hashable, Sendable {
 
   /// The limit for rows, entries and bytes of a log. Sums of such numbers are far below the limits of an integer.
   public static let most: Int64 = 1 << 53
+
+  /// True if no chain may begin here, because the numbers are those of no log. The limit is so far below ``most`` that
+  /// every chain that begins below it can be read.
+  public var isTooFar: Bool { max(row, entries, bytes) >= Self.most / 2 }
 
   func write(_ writer: inout ByteWriter, _ out: inout MutableRawSpan) {
     writer.int64(row, &out)
