@@ -151,7 +151,7 @@ extension AuditWalk {
   }
 
   private func checkEnd(_ keychain: Keychain) {
-    let last = max(end.entries, joined.entries)
+    let last = lastEntry
     if position.entries < last {
       add(position.entries + 1, last, "missing, or not what was written", isRange: true)
     } else if position.row < joined.row {

@@ -23,6 +23,8 @@ public final class AuditWalk {
 
   /// The faults found so far: the first ones, up to a limit.
   public internal(set) var faults: [Fault] = []
+  /// The number of faults that the walk has met, of which ``faults`` has the first ones.
+  private(set) var found = 0
   /// The number of entries that nothing authenticates: the entries of chains that were begun before the first unlock
   /// and without the boot key.
   public private(set) var unvouched: Int64 = 0
@@ -37,8 +39,6 @@ public final class AuditWalk {
   public private(set) var entries: Int64 = 0
   /// The position that the walk has reached, as far as it is known.
   var position: AuditPosition
-  /// The last position up to which nothing was wrong.
-  private(set) var whole: AuditPosition
   /// The position at which the walk began.
   let start: AuditPosition
   /// The part of the log that the anchor covers: the position where it begins, and the position where it ends.
@@ -106,7 +106,7 @@ public final class AuditWalk {
     {
       position = AuditPosition(before: try Keychain.chain(row), in: row.row)
     }
-    (whole, start, gone) = (position, position, cut.row)
+    (start, gone) = (position, cut.row)
     removed = position.entries
     (self.noted, notes) = (noted, noted.count)
     self.readsUnwritten = readsUnwritten
@@ -204,6 +204,9 @@ public final class AuditWalk {
     }
   }
 
+  /// The number of the last entry that the log must have.
+  var lastEntry: Int64 { max(end.entries, joined.entries) }
+
   /// The progress: the number of bytes passed, and the number of bytes of the log.
   public var progress: (done: Int64, of: Int64) { (position.bytes, end.bytes) }
 
@@ -213,6 +216,15 @@ public final class AuditWalk {
   /// - Throws: ``VaultError/locked``; ``VaultError/storage(_:)``. Corrupt data is not thrown: it becomes a fault.
   public func step(
     _ keychain: Keychain, rows: Int, _ body: (Int64, AuditEntry) -> Void = { _, _ in }
+  ) throws(VaultError) -> Bool {
+    try step(keychain, rows: rows, body) { _ in }
+  }
+
+  /// Continues as ``step(_:rows:_:)`` does.
+  ///
+  /// - Parameter passed: called after each row.
+  func step(
+    _ keychain: Keychain, rows: Int, _ body: (Int64, AuditEntry) -> Void, passed: (AuditRow) -> Void
   ) throws(VaultError) -> Bool {
     // A part that was removed meanwhile by a cut is not reported as missing.
     if let anchor = try Self.anchor(of: keychain).anchor, anchor.cut.row > position.row {
@@ -228,12 +240,14 @@ public final class AuditWalk {
       try keychain.database.eachAuditRow(after: position.row) { (row: AuditRow) throws(VaultError) in
         guard row.row <= last || isEndLost else { return false }
         try meet(row, keychain, body)
+        passed(row)
         left -= 1 + row.bytes.count / 4096
         return left > 0
       }
       if readsUnwritten, left > 0 {
         for row in keychain.unwrittenAudit where row.row > position.row && row.row <= end.row {
           try meet(row, keychain, body)
+          passed(row)
         }
       }
     } catch .corrupt(let reason) {
@@ -268,7 +282,6 @@ public final class AuditWalk {
         add(nil, position.entries, "the entries up to \(position.entries) are not those that were written")
       }
     }
-    if !isBroken, faults.isEmpty { whole = position }
   }
 
   // MARK: Chains
@@ -276,6 +289,8 @@ public final class AuditWalk {
   private func begin(_ row: AuditRow, _ keychain: Keychain) throws(VaultError) {
     let isFirst = reading == nil && !isBroken
     var before = reading.take()
+    // If rows are missing, chains may be missing, and the key of an earlier one tells nothing about this chain.
+    if isBroken { before = nil }
     guard let chain = try? Keychain.chain(row) else { return pass(row) }
     checkEnd(before: chain, row.row, &before, keychain.vault)
     if !isBroken, chain.previous != position.link {
@@ -358,6 +373,7 @@ public final class AuditWalk {
   }
 
   func add(_ first: Int64?, _ last: Int64?, _ text: String, isRange: Bool = false) {
+    found += 1
     guard faults.count < Self.mostFaults else { return }
     faults.append(Fault(first: first, last: last, text: text, isRange: isRange))
   }

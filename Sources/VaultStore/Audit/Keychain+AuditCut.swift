@@ -28,7 +28,8 @@ extension Keychain {
     carry: (_ entries: [(number: Int64, entry: AuditEntry)], _ bytes: Int64) -> [AuditEntry] = { _, _ in [] },
     tell: (_ gone: Int64) -> AuditEntry? = { _ in nil }, then: () -> Void = {}
   ) throws(VaultError) -> Int64 {
-    guard bound.isAuditJoined, !hasFailed, var anchor = try anchor() else { return 0 }
+    // A salvage copies the log as it found it.
+    guard bound.isAuditJoined, !hasFailed, !isBeingSalvaged, var anchor = try anchor() else { return 0 }
     let oldest = age.map { auditAge(at: now) - $0 } ?? .min
     let before = anchor.cut.entries
     var left = steps

@@ -105,17 +105,13 @@ extension Keychain {
   /// the new keys of a rekey. True when everything that was written there is here, and the anchor here covers as much.
   /// A transaction must be open.
   ///
-  /// - Parameter part: the part to copy, and the bytes in it that were written before a first unlock and that no anchor
-  ///   counts; nil for all of the log.
-  func copyAudit(
-    of source: Keychain, rows: Int, _ part: (cut: AuditPosition, end: AuditPosition, early: Int64)?
-  ) throws(VaultError) -> Bool {
-    let known = part?.end ?? source.writtenAuditEnd
+  /// - Parameter part: the anchor of the part to copy, which covers all of it; nil for all of the log.
+  func copyAudit(of source: Keychain, rows: Int, _ part: AuditAnchor?) throws(VaultError) -> Bool {
+    let known = part?.joined ?? source.writtenAuditEnd
     guard let end = if let known { known } else { try source.storedEnd()?.position } else { return true }
     var anchor: AuditAnchor
     if let part {
-      let known = (try? source.anchor()) ?? nil
-      anchor = (known ?? .beginning).part(from: part.cut, to: part.end, early: part.early)
+      anchor = part
     } else {
       anchor = try source.anchor() ?? .beginning
       // The anchor covers only what was joined.
@@ -124,21 +120,8 @@ extension Keychain {
     let cut = anchor.cut
     if part == nil { try removeLastRecord(besides: source) }
     try database.cutAudit(upTo: cut.row)
-    var left = rows
-    var last = max(cut.row, try database.lastAuditRow())
+    guard try copyAuditRows(of: source, rows, anchor, upTo: end.row) else { return false }
     var chain = end.row
-    try source.database.eachAuditRow(after: last) { (row: AuditRow) throws(VaultError) in
-      guard row.row <= end.row, left > 0 else { return false }
-      left -= 1 + row.bytes.count / 4096
-      last = row.row
-      if row.isBeginning, !anchor.isAside(row.row) {
-        try database.insertAudit(reseal(row, of: source))
-      } else {
-        try database.insertAudit(row)
-      }
-      return true
-    }
-    guard last >= end.row else { return false }
     // Rows may have been copied before the source removed them.
     for gap in anchor.gaps { try database.cutAudit(rows: gap.rows) }
     if let row = try source.database.auditRow(end.row) { chain = row.chain }
@@ -156,6 +139,33 @@ extension Keychain {
     note(.insert, .whenUnlocked, Self.auditPlace, .single, mark)
     try database.putMeta(MetaName.auditAnchor, anchor.encoded)
     return true
+  }
+
+  /// Continues to copy the rows of the log of another store; true when the rows up to `end` are here. The rows in a gap
+  /// are left out.
+  private func copyAuditRows(
+    of source: Keychain, _ rows: Int, _ anchor: AuditAnchor, upTo end: Int64
+  ) throws(VaultError) -> Bool {
+    var left = rows
+    var last = max(anchor.cut.row, try database.lastAuditRow())
+    var gap: AuditGap?
+    repeat {
+      gap = nil
+      try source.database.eachAuditRow(after: last) { (row: AuditRow) throws(VaultError) in
+        guard row.row <= end, left > 0 else { return false }
+        gap = anchor.gap(with: row.row)
+        last = gap?.rows.upperBound ?? row.row
+        left -= 1 + row.bytes.count / 4096
+        guard gap == nil else { return false }
+        if row.isBeginning, !anchor.isAside(row.row) {
+          try database.insertAudit(reseal(row, of: source))
+        } else {
+          try database.insertAudit(row)
+        }
+        return true
+      }
+    } while gap != nil && left > 0
+    return last >= end
   }
 
   /// Adds a record, in a chain of its own, after the log that was copied last. A transaction must be open; the caller

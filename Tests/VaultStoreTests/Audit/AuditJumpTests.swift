@@ -67,6 +67,11 @@ import VaultModel
     #expect(!faults.isEmpty && keychain.hasFailed)
     #expect(try keychain.database.lastAuditRow() == rows && keychain.anchor()?.gaps == [])
     #expect(throws: VaultError.self) { try AuditStoreTests.write(1, to: keychain) }
+    // What was vouched for is saved, and what comes after it gets numbers that a log has.
+    let salvage = try Salvage(keychain, in: fixture.path("salvage"), now: 6000, mostEarly: 1000)
+    while try !salvage.step(items: 100) {}
+    #expect(salvage.target.auditFacts.entries == 5)
+    #expect(try salvage.target.verify().isOK)
   }
 
   @Test("a gap that an earlier program made over such a jump is a fault") func inGap() throws {

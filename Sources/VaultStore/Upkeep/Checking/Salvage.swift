@@ -67,19 +67,13 @@ public final class Salvage {
   /// The number of heads of each class that the walks have met, without heads that are another state of an item.
   private var met = ByClass<Int64>(repeating: 0)
   private var metOfNoClass: Int64 = 0
-  /// The state of the audit log's copy: whether all items are saved, so that it can begin; the walk over the log; the
-  /// part of the log that is intact, with the bytes in it from before a first unlock that no anchor counts; and whether
-  /// a part is lost.
+  /// True when all items are saved, so that the copy of the audit log can begin.
   private var areItemsSaved = false
-  private var audit: AuditWalk?
-  private var wholeAudit: (cut: AuditPosition, end: AuditPosition, early: Int64)?
-  private var losesAudit = false
+  private let audit: AuditSalvage
   /// Fills a block with counts that the log does not have; called when the end of the log is reached. `counts` is that
   /// block, which becomes the last record of the second store's log.
   private let count: (inout AuditBlock) -> Void
   private var counts = AuditBlock()
-  /// The most bytes of the log from before an unlock that are copied.
-  private let mostEarly: Int64
   /// The time at which the salvage began, Unix seconds.
   private let now: Int64
   private var direction = Direction.up
@@ -98,7 +92,7 @@ public final class Salvage {
   ///   - directory: the place for the second store. A store that was left there is removed.
   ///   - now: Unix seconds.
   ///   - mostEarly: the most bytes of the log that a daemon writes before an unlock. If there are more, somebody else
-  ///     has added them, and all that the log's anchor does not cover is left out.
+  ///     has added them, and those that no unlocked vault has vouched for are left out.
   ///   - count: fills a block with counts that the log does not have.
   /// - Throws: ``VaultError/locked`` unless all keys are in memory; ``VaultError/corrupt(_:)`` when no slot is left
   ///   that could open the saved items; ``VaultError/storage(_:)``.
@@ -107,7 +101,7 @@ public final class Salvage {
     count: @escaping (inout AuditBlock) -> Void = { _ in }
   ) throws(VaultError) {
     guard source.holdsAllKeys else { throw .locked }
-    (self.source, self.now, self.mostEarly, self.count) = (source, now, mostEarly, count)
+    (self.source, self.now, self.count) = (source, now, count)
     var result = Result()
     try Self.remove(directory)
     do throws(VaultError) {
@@ -121,6 +115,7 @@ public final class Salvage {
     }
     self.result = result
     (grants, deposits) = (GrantSalvage(from: source, to: target), DepositSalvage(from: source, to: target))
+    audit = AuditSalvage(from: source, to: target, mostEarly: mostEarly)
     source.isBeingSalvaged = true
     source.salvaged = ([], [])
   }
@@ -164,10 +159,11 @@ public final class Salvage {
           result.lose(Finding(.missing, "\(more) \(are) lost without a trace"))
         }
       }
-      return areTagsRead ? try saveAudit(&left) : false
+      guard areTagsRead else { return false }
+      return try audit.step(&left, lose: { result.lose($0) }, haveRead: { count(&counts) })
     }
     if isAtEnd {
-      if losesAudit { try noteLostAudit() }
+      try audit.recordLosses(now: now)
       if counts.count > 0 { try recordCounts() }
       end()
     }
@@ -185,52 +181,6 @@ public final class Salvage {
   /// to close removes the file that has the log's name, even if that file belongs to another store.
   public static func remove(_ directory: String) throws(VaultError) {
     try Database.remove(directory)
-  }
-
-  /// Saves the audit log as far as it is intact; true when that is done.
-  private func saveAudit(_ left: inout Int) throws(VaultError) -> Bool {
-    guard left > 0 else { return false }
-    do throws(VaultError) {
-      // If the store has no log, nothing is lost.
-      if try source.database.lastAuditRow() == 0, try source.database.meta(MetaName.auditEnd) == nil { return true }
-      if wholeAudit == nil {
-        let walk = if let audit { audit } else { try AuditWalk(source, isTail: false, readsTally: true) }
-        audit = walk
-        guard try walk.step(source, rows: left) else { return false }
-        for fault in walk.faults { result.lose(Finding(fault)) }
-        losesAudit = !walk.faults.isEmpty
-        let early = walk.whole.row > walk.joined.row ? walk.early : 0
-        // Without the anchor, the walk counts all that was ever written before an unlock.
-        wholeAudit = (walk.cut, walk.whole, min(early, mostEarly))
-        let known = ((try? source.anchor()) ?? nil)?.early ?? 0
-        if early > 0, known + early > mostEarly, walk.anchorProblem == nil {
-          wholeAudit = (walk.cut, walk.joined, 0)
-          losesAudit = true
-          let part = "the entries after \(walk.joined.entries) of the audit log are left out"
-          result.lose(Finding(.damaged, "\(part): more were written before an unlock than have room"))
-        }
-        audit = nil
-        count(&counts)
-      }
-      return try target.copyAudit(of: source, rows: left, wholeAudit)
-    } catch .corrupt(let reason) {
-      result.lose(Finding(.damaged, "the audit log is lost: \(reason)"))
-      losesAudit = true
-      // The part that was copied so far has no end.
-      try target.database.cutAudit(upTo: .max)
-      return true
-    }
-  }
-
-  /// Records in the log itself that a part of it is lost, and that the numbers of the lost entries are given again.
-  private func noteLostAudit() throws(VaultError) {
-    target.bound.isAuditJoined = true
-    let last = target.nextAuditEntry - 1
-    let text = last == 0 ? "all entries are lost" : "the entries after \(last) are lost"
-    var block = AuditBlock()
-    block.add(.salvage, .failed, time: now, caller: nil, item: text, detail: "their numbers are used again")
-    try target.sealAudit(&block, now: now)
-    try target.writeAudit(anchored: true)
   }
 
   private func recordCounts() throws(VaultError) {

@@ -82,9 +82,12 @@ import VaultModel
   }
 
   @Test("a salvage, and a count that has lost its words, may stand for lost entries") func unnamed() {
-    let salvage = AuditEntry(time: 30, action: .salvage, outcome: .failed, item: "all entries are lost")
+    let salvages = [
+      "all entries are lost", "the entries 3 to 7 are lost", "entry 3 is lost", "the entries after 9 are lost",
+      "entries after 9 may be lost", "what was before entry 9 is lost",
+    ].map { AuditEntry(time: 30, action: .salvage, outcome: .failed, item: $0) }
     let count = AuditEntry(time: 30, action: .audit, outcome: .failed, repeats: Self.counted)
-    for entry in [salvage, count] {
+    for entry in salvages + [count] {
       #expect(Self.gaps([entry]).haveLost && Self.gaps([entry], since: 30).haveLost)
       #expect(Self.gaps([entry], since: 31).isEmpty)
     }

@@ -1,0 +1,221 @@
+import VaultCore
+import VaultModel
+
+/// The parts of a damaged audit log that a salvage saves, as a walk over the log meets them. What is between them
+/// becomes a gap.
+///
+/// A part is a sequence of rows of which each one is what was written after the one before. The first part begins where
+/// the log begins according to its anchor. Another one begins with a chain, and is saved only if the unlocked vault
+/// began that chain or one after it, because anyone who has the disk can write any other chain. A chain of the unlocked
+/// vault vouches for all that comes before it in its part, because the log was checked up to there, and no more than
+/// there was room for came from before the unlock.
+struct AuditParts {
+  private struct Part {
+    let start: AuditPosition
+    var end: AuditPosition
+    /// The bytes of the part, including those of gaps in it.
+    var bytes: Int64 = 0
+    /// The end of what is vouched for, and the bytes up to there; nil if nothing is.
+    var safe: (end: AuditPosition, bytes: Int64)?
+    /// The bytes after that end, which were written before a first unlock.
+    var early: Int64 = 0
+
+    /// True if the part has rows that are vouched for.
+    var isSaved: Bool { safe != nil && !isEmpty }
+
+    var isEmpty: Bool { end.row == start.row }
+
+    /// Leaves out what nothing vouches for.
+    mutating func shorten() {
+      let safe = safe ?? (start, 0)
+      (end, bytes, early) = (safe.end, safe.bytes, 0)
+    }
+
+    /// True if the part can come after another one, as far as the numbers of both tell.
+    func canFollow(_ other: Part) -> Bool {
+      let (rows, entries) = (start.row - other.end.row, start.entries - other.end.entries)
+      return rows > 0 && entries >= 0 && entries <= AuditGap.mostEntries(ofRows: rows)
+    }
+  }
+
+  private var parts: [Part]
+  /// True if the next row can continue the last part.
+  private var isOpen = true
+  /// The last part before its last row.
+  private var before: Part
+  /// True if the last row is the beginning of a chain that no key of the vault vouches for.
+  private var isAtBeginning = false
+  private var isEarly: Bool
+  /// The number of faults that the walk had found.
+  private(set) var faults = 0
+  /// The anchor so far: it counts the bytes from before first unlocks that are vouched for.
+  private var anchor: AuditAnchor
+  /// The anchor of the log; nil if it has none, or that is lost.
+  private let known: AuditAnchor?
+  /// False if the anchor is lost, so that nothing tells where the log begins.
+  private let isBeginKnown: Bool
+
+  /// - Parameters:
+  ///   - walk: a walk over all of the log, at its beginning.
+  ///   - known: the anchor of the log; nil if it has none, or another one than was stored last.
+  init(_ walk: AuditWalk, _ known: AuditAnchor?) {
+    isBeginKnown = walk.anchorProblem == nil
+    before = Part(start: walk.start, end: walk.start, safe: isBeginKnown ? (walk.start, 0) : nil)
+    parts = [before]
+    (self.known, anchor) = (known, known ?? .beginning)
+    isEarly = !isBeginKnown
+  }
+
+  // MARK: The rows
+
+  /// Meets the row that the walk has passed.
+  mutating func meet(_ row: AuditRow, _ walk: AuditWalk, _ keychain: Keychain) {
+    let isWhole = !walk.isBroken && walk.found == faults
+    faults = walk.found
+    let chain = row.isBeginning && !walk.isAside(row.row) ? try? Keychain.chain(row) : nil
+    let isOurs = chain.map { $0.origin == .unlocked && keychain.isRight($0, row.row) } ?? false
+    let mayBegin = chain.map { !walk.isBroken && (isOurs || Self.mayBegin($0, row.row, keychain)) } ?? false
+    if !isWhole, !continues(chain, row.row, mayBegin: mayBegin) { close() }
+    if let chain { isEarly = isOurs ? false : chain.origin == .unlocked || chain.isEarly(after: isEarly) }
+    let gap = isOpen ? walk.gap(before: row.row) : nil
+    if !isOpen {
+      guard let chain, mayBegin else { return }
+      begin(AuditPosition(before: chain, in: row.row))
+    }
+    if isOurs, let chain { vouch(chain, row.row) }
+    add(Int64(row.bytes.count), after: gap, walk.position)
+    isAtBeginning = chain != nil && !isOurs
+    if isWhole, row.row == known?.joined.row { vouchForAll() }
+  }
+
+  /// True if a chain of a vault that was not unlocked may begin a part: nobody without a key of the vault has changed
+  /// it, or no key vouches for it. The chain that it continues may be lost.
+  private static func mayBegin(_ chain: AuditChain, _ row: Int64, _ keychain: Keychain) -> Bool {
+    switch chain.origin {
+    case .unlocked: false
+    case .cold: chain.mac == .none || keychain.isRight(chain, row)
+    case .continued: true
+    }
+  }
+
+  /// True if a chain continues the last part although the walk has found a fault there, such as an end of the log that
+  /// was cut off before the chain.
+  private func continues(_ chain: AuditChain?, _ row: Int64, mayBegin: Bool) -> Bool {
+    guard isOpen, mayBegin, let chain, chain.origin != .continued else { return false }
+    let end = parts[parts.count - 1].end
+    return end.row + 1 == row && end.link == chain.previous && end.entries + 1 == chain.first
+  }
+
+  /// Ends the last part before a row that does not belong to it.
+  private mutating func close() {
+    // No record confirms the number that such a beginning states.
+    if isOpen, isAtBeginning { parts[parts.count - 1] = before }
+    (isOpen, isEarly, isAtBeginning) = (false, true, false)
+  }
+
+  private mutating func begin(_ start: AuditPosition) {
+    // The chain states another link than that of the row before it, so that row is not the one that was written.
+    if parts[parts.count - 1].end.row == start.row { parts[parts.count - 1] = before }
+    if parts.count > 1, parts[parts.count - 1].safe == nil { parts.removeLast() }
+    parts.append(Part(start: start, end: start))
+    isOpen = true
+  }
+
+  private mutating func add(_ bytes: Int64, after gap: AuditGap?, _ end: AuditPosition) {
+    before = parts[parts.count - 1]
+    var part = before
+    part.end = end
+    part.bytes += bytes + (gap?.bytes ?? 0)
+    if isEarly { part.early += bytes } else { part.safe = (end, part.bytes) }
+    parts[parts.count - 1] = part
+  }
+
+  /// Notes that a chain of the unlocked vault vouches for what is before it.
+  private mutating func vouch(_ chain: AuditChain, _ row: Int64) {
+    // The known anchor counts what it covers. A lost one had counted what each unlock has found.
+    if known == nil { anchor.age(to: chain.time) }
+    if row > known?.joined.row ?? 0 { anchor.add(early: parts[parts.count - 1].early) }
+    vouchForAll()
+  }
+
+  private mutating func vouchForAll() {
+    let part = parts[parts.count - 1]
+    parts[parts.count - 1].safe = (part.end, part.bytes)
+    parts[parts.count - 1].early = 0
+  }
+}
+
+// MARK: The result
+
+extension AuditParts {
+  /// The saved part of a log, and the losses.
+  struct Saved {
+    /// The anchor of the saved part, which covers all of it.
+    let anchor: AuditAnchor
+    /// The numbers of the entries between two saved parts; an empty range before the number of the next entry if only
+    /// something without entries is lost.
+    let lost: [Range<Int64>]
+    /// The numbers of the entries that nothing vouches for and that are left out for lack of room.
+    let leftOut: [ClosedRange<Int64>]
+  }
+
+  /// Returns the saved part after the end of the walk.
+  ///
+  /// - Parameter mostEarly: the most bytes of the log that were written before an unlock. If there are more, somebody
+  ///   else has added them, and all that nothing vouches for is left out.
+  mutating func saved(mostEarly: Int64) -> Saved {
+    if known == nil { anchor.limit(early: mostEarly) }
+    var found = parts.filter { $0.isSaved && !$0.end.isTooFar }
+    if isBeginKnown ? !parts[0].isSaved : found.isEmpty { found.insert(parts[0], at: 0) }
+    let leftOut = Self.leaveOut(&found, beyond: mostEarly - anchor.early)
+    // Nothing vouches for the numbers at the beginning of such a log.
+    if found[0].end.isTooFar || !isBeginKnown && found[0].isEmpty { found[0] = Part(start: .start, end: .start) }
+    let kept = kept(found)
+    let pairs = zip(kept, kept.dropFirst())
+    let gaps = pairs.map { one, next in
+      AuditGap(
+        rows: one.end.row + 1...next.start.row, entries: next.start.entries - one.end.entries, link: one.end.link)
+    }
+    var end = kept[kept.count - 1].end
+    end.bytes = kept.reduce(kept[0].start.bytes) { $0 + $1.bytes } + gaps.reduce(0) { $0 + $1.bytes }
+    anchor = anchor.part(from: kept[0].start, to: end, early: kept.reduce(0) { $0 + $1.early })
+    anchor.aside.removeAll { rows in gaps.contains { $0.rows.overlaps(rows) } }
+    anchor.gaps.removeAll { gap in gaps.contains { $0.rows.overlaps(gap.rows) } }
+    anchor.gaps = (anchor.gaps + gaps).sorted { $0.rows.lowerBound < $1.rows.lowerBound }
+    let lost = pairs.map { one, next in one.end.entries + 1..<next.start.entries + 1 }
+    return Saved(anchor: anchor, lost: lost, leftOut: leftOut)
+  }
+
+  /// Leaves out what nothing vouches for if it has more than `room` bytes.
+  ///
+  /// - Returns: the numbers of the entries that are left out, as far as the entries before them are vouched for.
+  private static func leaveOut(_ found: inout [Part], beyond room: Int64) -> [ClosedRange<Int64>] {
+    guard found.reduce(0, { $0 + $1.early }) > room else { return [] }
+    var leftOut: [ClosedRange<Int64>] = []
+    for index in found.indices where found[index].early > 0 {
+      let (last, isKnown) = (found[index].end.entries, found[index].safe != nil)
+      found[index].shorten()
+      let first = found[index].end.entries + 1
+      if isKnown, first <= last { leftOut.append(first...last) }
+    }
+    return leftOut
+  }
+
+  /// The parts whose numbers are in order, as many as the anchor has gaps for. The numbers of chains that the unlocked
+  /// vault began count more than those of others.
+  private func kept(_ found: [Part]) -> [Part] {
+    let room = AuditAnchor.mostGaps - (known?.gaps.count ?? 0)
+    var kept: [Part] = []
+    for part in found {
+      guard var last = kept.last else {
+        kept.append(part)
+        continue
+      }
+      if !part.canFollow(last) { last.shorten() }
+      guard part.canFollow(last), kept.count <= room else { continue }
+      kept[kept.count - 1] = last
+      kept.append(part)
+    }
+    return kept
+  }
+}
