@@ -256,7 +256,7 @@ struct Mistake {
   }
 
   /// The names that other programs give to an option for a secret.
-  private static let secretWords = SecretWord.all.union(["value", "data", "content"])
+  private static let secretWords = SecretName.words.union(["value", "data", "content"])
 
   private var takesSecrets: Bool { words.command is any SecretTaking.Type }
 

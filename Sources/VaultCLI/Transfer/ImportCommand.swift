@@ -18,7 +18,7 @@ struct ImportCommand: ParsableCommand {
       it reads the vault back and compares it with the source.
 
       The name of an item consists of the folders and the title of its entry. The password is the item's value; user \
-      name, URL and other short texts are attributes. One-time secrets, notes, protected fields and files are items in \
+      name, URL and other short texts are attributes. One-time secrets, notes, other secrets and files are items in \
       the folder of that name. Earlier passwords become versions.
 
       Nothing in the vault is overwritten. An entry that the vault has already is skipped, so that an interrupted \

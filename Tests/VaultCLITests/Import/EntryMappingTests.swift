@@ -47,6 +47,40 @@ import VaultWire
     #expect(mapped.items.map { $0.attributes["source-field"] }.suffix(3) == ["otp", "PIN (2)", "scan.pdf"])
   }
 
+  @Test("makes items of texts whose names sound like a secret, whatever the source takes them for")
+  func named() throws {
+    let texts = ["PIN": "4711", "API_KEY": "sk-1", "token": "tt", "password": "fv", "camera": "rtsp://u:p@h/1"]
+    let open = ["branch": "Bern", "public-key": "ssh-ed25519 AAAA", "access-key-id": "AKIA1"]
+    let fields = (texts.merging(open) { one, _ in one }).sorted { $0.key < $1.key }.map {
+      (name: $0.key, role: ImportedField.Role.text, value: $0.value)
+    }
+    let mapped = Source.map(Source.entry(title: "a", [("Password", .password, "x")] + fields))
+    let beside = mapped.items.dropFirst().map { ($0.name.text, Source.text($0.value)) }
+    #expect(Dictionary(uniqueKeysWithValues: beside) == Dictionary(uniqueKeysWithValues: texts.map { ("a/" + $0, $1) }))
+    #expect(mapped.items[1...].allSatisfy { [.password, .note].contains($0.kind) })
+    let kept = mapped.items[0].attributes.filter { !["source", "title"].contains($0.key) }
+    #expect(kept == open)
+    // Its earlier values are versions, as those of any secret.
+    let pin = [
+      Source.field("PIN", .text, Array("2".utf8)), Source.field("PIN", .oldField, Array("1".utf8), time: 1),
+    ]
+    let versions = Source.map(Source.entry(.login, title: "a", of: pin)).items
+    #expect(versions.map(\.name.text) == ["a/PIN"] && versions[0].versions.map(Source.text) == ["1"])
+  }
+
+  @Test("makes an item of an open wireless network, whose value is empty") func openNetwork() throws {
+    func items(_ kind: ImportedEntry.Kind, _ security: String) -> [ImportedItem] {
+      Source.map(
+        Source.entry(kind, folder: ["wifi"], title: "Cafe", [("security", .text, security), ("note", .note, "n")])
+      ).items
+    }
+    let open = items(.wifi, "nopass")
+    #expect(open.map(\.name.text) == ["wifi/Cafe", "wifi/Cafe/note"] && open.map(\.kind) == [.wifi, .note])
+    #expect(open[0].value.value.count == 0 && open[0].attributes["ssid"] == "Cafe")
+    #expect(open[0].attributes["security"] == "nopass")
+    #expect(items(.wifi, "WPA").map(\.kind) == [.note] && items(.login, "nopass").map(\.kind) == [.note])
+  }
+
   @Test("makes no item of a missing password") func withoutPassword() {
     let mapped = Source.map(
       Source.entry(title: "a", [("UserName", .username, "ana"), ("Notes", .note, "text")]))

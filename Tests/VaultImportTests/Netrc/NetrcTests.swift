@@ -17,7 +17,7 @@ import VaultWire
       try read(text) == [
         "login netrc/example.org/ana", "  machine [url] example.org", "  login [username] ana",
         "  password [password] s3cret", "login netrc/h2/bob", "  machine [url] h2", "  user [username] bob",
-        "  account [text] acct", "  passwd [password] two words", "  port [text] 21",
+        "  account [secret] acct", "  passwd [password] two words", "  port [text] 21",
         "login netrc/default/anonymous", "  login [username] anonymous", "  password [password] me@x",
       ])
   }
@@ -50,8 +50,8 @@ import VaultWire
     let text = "# top\nmachine h login a\nmacdef init\ncd /pub\nput x\n\nmachine i login b password c\n"
     #expect(
       try read(text) == [
-        "login netrc/h/a", "  machine [url] nothing beside it is a secret, so it stays where it is",
-        "  login [username] nothing beside it is a secret, so it stays where it is", "login netrc/i/b",
+        "login netrc/h/a", "  machine [setting] nothing beside it is a secret, so it stays where it is",
+        "  login [setting] nothing beside it is a secret, so it stays where it is", "login netrc/i/b",
         "  machine [url] i", "  login [username] b", "  password [password] c", "value .netrc",
         "  macdef init [setting] it is a macro of ftp(1), and no credential",
         "  comments [setting] it is a setting of the program that it comes from",

@@ -8,17 +8,14 @@ extension EntryMapping {
     for index in entry.fields.indices where places[index] == nil && index != main {
       let field = entry.fields[index]
       let isKept: Bool
-      switch field.facts.role {
+      switch roles[index] {
       case .folder:
         places[index] = FieldPlace(fate: .name)
         continue
       case .title: isKept = keep(index, as: "title", field.attributeText)
       case .identifier: isKept = keep(index, as: ImportKey.id, field.attributeText)
       case .username: isKept = keep(index, as: freeKey("username"), field.attributeText)
-      case .url:
-        // An attribute holds no secret.
-        let text = field.attributeText.flatMap { ImportNaming.hasPassword($0) ? nil : $0 }
-        isKept = keep(index, as: freeKey("url"), text)
+      case .url: isKept = keep(index, as: freeKey("url"), Self.openText(of: field))
       case .tag: isKept = keepTag(index, field.attributeText)
       case .created: isKept = keep(index, as: freeKey(ImportKey.created), timeText(of: field))
       case .modified: isKept = keep(index, as: freeKey(ImportKey.modified), timeText(of: field))
@@ -35,8 +32,13 @@ extension EntryMapping {
     for index in open([.text]) where index != main {
       let field = entry.fields[index]
       let key = key(for: field.facts.name)
-      if key == nil || !keep(index, as: key ?? "", field.attributeText) { placeBeside(index, &naming) }
+      if key == nil || !keep(index, as: key ?? "", Self.openText(of: field)) { placeBeside(index, &naming) }
     }
+  }
+
+  /// The text for an attribute, which holds no secret; nil for a URL with a password, too.
+  private static func openText(of field: SourceField) -> String? {
+    field.attributeText.flatMap { ImportNaming.hasPassword($0) ? nil : $0 }
   }
 
   /// Makes items of the fields that no attribute may hold, among them the earlier passwords of an entry without one.
@@ -47,7 +49,7 @@ extension EntryMapping {
   }
 
   /// True if the value of the main item is a password, of which the source may have earlier values.
-  var hasPassword: Bool { main.map { entry.fields[$0].facts.role == .password } ?? false }
+  var hasPassword: Bool { main.map { roles[$0] == .password } ?? false }
 
   /// A time of the source in the form of RFC 3339; a text that is no time stays as it is.
   private func timeText(of field: SourceField) -> String? { field.time.map(Timestamp.format) ?? field.attributeText }

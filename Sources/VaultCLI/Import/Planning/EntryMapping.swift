@@ -21,6 +21,9 @@ struct EntryMapping {
   /// The time of the import in Unix seconds.
   let now: Int64
 
+  /// The roles of the fields. Every text of every source whose name sounds like a secret is one here, because an
+  /// attribute is not secret.
+  let roles: [ImportedField.Role]
   var places: [FieldPlace?]
   var items: [ImportedItem] = []
   /// The index of the field that is the value of the main item, which is the first item.
@@ -34,6 +37,9 @@ struct EntryMapping {
 
   init(_ entry: SourceEntry, at place: ImportNaming.Place, source: String, now: Int64) {
     (self.entry, self.place, self.source, self.now) = (entry, place, source, now)
+    roles = entry.fields.map { field in
+      field.facts.role == .text && SecretName.sounds(field.facts.name) ? .secret : field.facts.role
+    }
     places = Array(repeating: nil, count: entry.fields.count)
   }
 
@@ -55,14 +61,14 @@ struct EntryMapping {
 
   /// The indices of the fields of these roles that have no place yet.
   func open(_ roles: Set<ImportedField.Role>) -> [Int] {
-    entry.fields.indices.filter { places[$0] == nil && roles.contains(entry.fields[$0].facts.role) }
+    entry.fields.indices.filter { places[$0] == nil && roles.contains(self.roles[$0]) }
   }
 
   private mutating func refuse() {
     for (index, field) in entry.fields.enumerated() {
       if let reason = field.facts.refusal {
         places[index] = FieldPlace(fate: .refused(reason))
-      } else if field.facts.role == .setting {
+      } else if roles[index] == .setting {
         places[index] = FieldPlace(fate: .refused("it is a setting of the program that it comes from"))
       } else if field.value.count == 0 {
         places[index] = FieldPlace(fate: .refused("it is empty"))
@@ -89,25 +95,42 @@ struct EntryMapping {
   }
 
   private mutating func makeMain() {
-    guard let main else { return }
+    guard let main else { return makeOpenNetwork() }
+    nameNetwork()
     let field = entry.fields[main]
-    // The title is the name of a wireless network.
-    if entry.facts.kind == .wifi, attributes["ssid"] == nil { attributes["ssid"] = attributes["title"] }
-    if let type = mediaType(of: field) { attributes["media-type"] = type }
-    let kinds = FittingKind.candidates(field.facts.role, of: entry.facts.kind, field.value)
+    if let type = mediaType(of: main) { attributes["media-type"] = type }
+    let kinds = FittingKind.candidates(roles[main], of: entry.facts.kind, field.value)
     let kind = FittingKind.first(of: kinds, for: field.value, attributes)
+    insertMain(kind, field)
+    places[main] = FieldPlace(fate: .value, item: 0)
+  }
+
+  /// Makes the item of a wireless network that has no passphrase: its value is empty, and its attributes say so.
+  private mutating func makeOpenNetwork() {
+    guard entry.facts.kind == .wifi, attributes["security"] == "nopass" else { return }
+    nameNetwork()
+    let nothing = SecretBuffer()
+    guard FittingKind.first(of: [.wifi], for: nothing, attributes) == .wifi else { return }
+    insertMain(.wifi, SourceField(ImportedField("", .password, size: 0), nothing))
+  }
+
+  /// Takes the title for the name of a wireless network without another one.
+  private mutating func nameNetwork() {
+    if entry.facts.kind == .wifi, attributes["ssid"] == nil { attributes["ssid"] = attributes["title"] }
+  }
+
+  private mutating func insertMain(_ kind: ItemKind, _ field: SourceField) {
     let item = ImportedItem(place.name, plain: place.plain, family: place.plain, kind: kind, value: field)
     items.insert(item, at: 0)
     // The items beside the main one were made before it.
     for index in places.indices { if let item = places[index]?.item { places[index]?.item = item + 1 } }
-    places[main] = FieldPlace(fate: .value, item: 0)
   }
 
   /// The media type of a file or a document.
-  private func mediaType(of field: SourceField) -> String? {
-    let isDocument = field.facts.role == .document
-    guard isDocument || field.facts.role == .attachment else { return nil }
-    guard let type = field.facts.mediaType ?? (isDocument ? "application/json" : nil) else { return nil }
+  private func mediaType(of index: Int) -> String? {
+    let isDocument = roles[index] == .document
+    guard isDocument || roles[index] == .attachment else { return nil }
+    guard let type = entry.fields[index].facts.mediaType ?? (isDocument ? "application/json" : nil) else { return nil }
     do throws(ValueError) { try Attributes.validate(["media-type": type]) } catch { return nil }
     return type
   }
@@ -117,14 +140,14 @@ struct EntryMapping {
   /// Makes an item of a field, beside the main one.
   mutating func placeBeside(_ index: Int, _ naming: inout ImportNaming) {
     let field = entry.fields[index]
-    let name = field.facts.name.isEmpty ? field.facts.role.rawValue : field.facts.name
+    let name = field.facts.name.isEmpty ? roles[index].rawValue : field.facts.name
     let beside = naming.name(name, in: place)
-    let kinds = FittingKind.candidates(field.facts.role, of: entry.facts.kind, field.value)
+    let kinds = FittingKind.candidates(roles[index], of: entry.facts.kind, field.value)
     let item = ImportedItem(
       beside.name, plain: beside.plain, family: beside.family, kind: FittingKind.first(of: kinds, for: field.value),
       value: field)
     item.attributes[ImportKey.field] = label(beside.plain)
-    if let type = mediaType(of: field) { item.attributes["media-type"] = type }
+    if let type = mediaType(of: index) { item.attributes["media-type"] = type }
     places[index] = FieldPlace(fate: .beside, item: items.count)
     items.append(item)
   }
@@ -140,11 +163,9 @@ struct EntryMapping {
   /// Makes a note that lists the texts of an entry which has nothing but texts for attributes, such as a login without
   /// a password. What an attribute holds is no secret.
   private mutating func listTexts() {
-    let roles: Set<ImportedField.Role> = [.username, .url, .text]
+    let listed: Set<ImportedField.Role> = [.username, .url, .text]
     let lines = entry.fields.indices.compactMap { index -> String? in
-      guard case .attribute(let key) = places[index]?.fate, roles.contains(entry.fields[index].facts.role) else {
-        return nil
-      }
+      guard case .attribute(let key) = places[index]?.fate, listed.contains(roles[index]) else { return nil }
       return attributes[key].map { "\(key): \($0)" }
     }
     guard !lines.isEmpty else { return refuseAll() }
@@ -154,10 +175,13 @@ struct EntryMapping {
     isValueless = true
   }
 
+  /// The refusal of each field of an entry that has nothing to store.
+  static let noValue = "the entry has no value"
+
   private mutating func refuseAll() {
     for index in places.indices where places[index] != nil {
       if case .refused = places[index]?.fate { continue }
-      places[index] = FieldPlace(fate: .refused("the entry has no value"))
+      places[index] = FieldPlace(fate: .refused(Self.noValue))
     }
   }
 

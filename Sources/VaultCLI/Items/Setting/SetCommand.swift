@@ -205,7 +205,7 @@ struct Attribute: Equatable {
     do throws(ValueError) { try Attributes.checkNew(key) } catch {
       throw ValidationError("\(Printable.text(error.reason)); give it another name")
     }
-    guard SecretWord.isNamed(by: key) else { return }
+    guard SecretName.isWord(key) else { return }
     // The value may be a secret, so the message does not repeat it.
     throw ValidationError(
       """
@@ -214,16 +214,6 @@ struct Attribute: Equatable {
       give the attribute another name, or give it with --batch
       """)
   }
-}
-
-/// The names by which people and programs call a secret.
-enum SecretWord {
-  static let all: Set = [
-    "secret", "password", "passwd", "passphrase", "passcode", "pass", "pwd", "pw", "pin", "token",
-  ]
-
-  /// True for the name of an attribute that promises a secret.
-  static func isNamed(by key: String) -> Bool { all.contains(key.lowercased()) }
 }
 
 /// The options that have the daemon generate a value.

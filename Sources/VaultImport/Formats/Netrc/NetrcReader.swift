@@ -116,7 +116,9 @@ private struct NetrcMachine {
       case .password:
         role = hasPassword ? .secret : .password
         hasPassword = true
-      case .account, .port, .force, .machine, .default, .macdef: role = .text
+      // An additional password, in the words of netrc(5).
+      case .account: role = .secret
+      case .port, .force, .machine, .default, .macdef: role = .text
       }
       if value.bytes.isEmpty { entry.add(name, role, "") } else { entry.put(name, role, value.bytes) }
       if let other = value.otherReading { entry.addSetting("\(name) as others read it", size: 0, other) }
