@@ -47,9 +47,24 @@ import VaultWire
         == "  802-1x.private-key [setting] it names a file; import that by itself")
   }
 
-  @Test("without a secret make no item") func open() throws {
-    let read = try ReadEntries(NetworkManagerReader.self, "[connection]\nid=Cafe\ntype=wifi\n[wifi]\nssid=Cafe\n")
-    #expect(read.told == ["login wifi/Cafe", "  connection.type [setting] wifi", "  ssid [setting] Cafe"])
+  @Test("of a wireless network that needs no key are an open one; others without a secret make no item")
+  func open() throws {
+    func told(_ rest: String, type: String = "wifi") throws -> [String] {
+      let text = "[connection]\nid=Cafe\ntype=\(type)\n[wifi]\nssid=Cafe\n\(rest)"
+      return try ReadEntries(NetworkManagerReader.self, text).told.filter { !$0.contains("connection.type") }
+    }
+    let open = ["wifi wifi/Cafe", "  ssid [text] Cafe", "  security [text] nopass"]
+    #expect(try told("") == open)
+    for management in ["none", "owe"] {
+      #expect(try told("[wifi-security]\nkey-mgmt=\(management)\n") == open, "\(management)")
+    }
+    #expect(
+      try told("[wifi-security]\nkey-mgmt=wpa-psk\n") == [
+        "login wifi/Cafe", "  ssid [setting] Cafe", "  security [setting] WPA",
+      ])
+    #expect(try told("[802-1x]\neap=tls;\n").first == "login wifi/Cafe")
+    #expect(try told("[wifi-security]\nkey-mgmt=none\nwep-key-type=1\n").first == "login wifi/Cafe")
+    #expect(try told("", type: "ethernet") == ["login network/Cafe", "  ssid [setting] Cafe"])
   }
 
   @Test(

@@ -22,7 +22,13 @@ import VaultWire
 
   @Test("have names in escapes and digits, WEP, SAE, EAP, credentials and blobs") func others() throws {
     #expect(try told("network={\nssid=P\"caf\\xc3\\xa9\\t\"\npsk=\"12345678\"\n}")[0] == "wifi wifi/café\t")
-    #expect(try told("network={\nssid=436166\nkey_mgmt=NONE\n}") == ["login wifi/Caf", "  security [setting] nopass"])
+    for management in ["NONE", "OWE"] {
+      #expect(
+        try told("network={\nssid=436166\nkey_mgmt=\(management)\n}") == ["wifi wifi/Caf", "  security [text] nopass"])
+    }
+    #expect(
+      try told("network={\nssid=\"o\"\nkey_mgmt=NONE WPA-PSK\n}") == ["login wifi/o", "  security [setting] WPA"])
+    #expect(try told("network={\nssid=\"o\"\n}") == ["login wifi/o"])
     #expect(
       try told("network={\nssid=\"w\"\nkey_mgmt=NONE\nwep_key0=0123456789\n}") == [
         "wifi wifi/w", "  security [text] WEP", "  wep_key0 [password] 0123456789",

@@ -46,7 +46,12 @@ struct NetworkConnection {
       entry.kind = .wifi
     }
     for (index, line) in lines.enumerated() { add(line, isMain: index == main) }
-    entry.withoutTextsAlone()
+    if isWireless, main == nil, Self.isOpen(lines) {
+      entry.kind = .wifi
+      if !entry.fields.contains(where: { $0.name == "security" }) { entry.add("security", .text, "nopass") }
+    } else {
+      entry.withoutTextsAlone()
+    }
   }
 
   /// The name of a group today: older files have longer ones.
@@ -67,6 +72,14 @@ struct NetworkConnection {
       }
     }
     return lines.firstIndex { $0.group == "vpn-secrets" && !$0.raw.isEmpty }
+  }
+
+  /// True for a wireless network that anybody may use: it has no keys, or says that it needs none.
+  private static func isOpen(_ lines: [Keyfile.Line]) -> Bool {
+    guard !lines.contains(where: { $0.group == "802-1x" }) else { return false }
+    let security = lines.filter { $0.group == "wifi-security" }
+    guard let management = security.last(where: { $0.key == "key-mgmt" })?.text else { return security.isEmpty }
+    return ["none", "owe"].contains(management) && !security.contains { $0.key.hasPrefix("wep-") }
   }
 
   private mutating func add(_ line: Keyfile.Line, isMain: Bool) {

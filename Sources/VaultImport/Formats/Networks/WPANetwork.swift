@@ -27,7 +27,7 @@ struct WPANetwork {
       entry.add("security", .text, names.contains("sae_password") ? "SAE" : "WEP")
     }
     for (index, pair) in block.pairs.enumerated() { add(pair, names, isMain: index == main) }
-    entry.withoutTextsAlone()
+    if main == nil, ssid != nil, Self.isOpen(block) { entry.kind = .wifi } else { entry.withoutTextsAlone() }
   }
 
   private static func text(of names: [String], in block: WPAConfiguration.Block) -> [UInt8]? {
@@ -40,6 +40,14 @@ struct WPANetwork {
       if let found { return found }
     }
     return nil
+  }
+
+  /// True for a network that says that it needs no key.
+  private static func isOpen(_ block: WPAConfiguration.Block) -> Bool {
+    guard let management = block.pairs.last(where: { $0.name == "key_mgmt" })?.text else { return false }
+    let words = management.split(separator: " ")
+    return !words.isEmpty && words.allSatisfy { $0 == "NONE" || $0 == "OWE" }
+      && !block.pairs.contains { isSecret($0.name) }
   }
 
   private mutating func add(_ pair: WPAConfiguration.Pair, _ names: Set<String>, isMain: Bool) {
@@ -77,7 +85,9 @@ struct WPANetwork {
     let words = Set(management.split(separator: " ").map(String.init))
     if words.contains(where: { $0.hasSuffix("PSK") || $0.hasSuffix("PSK-SHA256") }) { return "WPA" }
     if words.contains(where: { $0.hasSuffix("SAE") || $0.hasSuffix("SAE-EXT-KEY") }) { return "SAE" }
-    if words.contains("NONE") { return names.contains { $0.hasPrefix("wep_key") } ? "WEP" : "nopass" }
+    if words.contains("NONE") || words == ["OWE"] {
+      return names.contains { $0.hasPrefix("wep_key") } ? "WEP" : "nopass"
+    }
     return management
   }
 }
