@@ -179,6 +179,17 @@ import VaultTesting
     #expect(try stand.helper("kubectl", "lines").status == 65)
   }
 
+  @Test("kubectl gets no password of a user for a token") func kubectlPassword() throws {
+    let stand = try HelperStand()
+    defer { stand.close() }
+    try stand.sandbox.must(["set", "kubectl/basic", "--attr", "username=bob"], stdin: "hunter2")
+    let outcome = try stand.helper("kubectl", "basic")
+    #expect(outcome.status == 65 && outcome.output.isEmpty, "\(outcome)")
+    #expect(outcome.errors.contains("`kubectl/basic` is a password with a user name"), "\(outcome)")
+    try stand.sandbox.must(["set", "kubectl/basic", "--update", "--keep-value", "--kind", "api-key"])
+    #expect(try stand.helper("kubectl", "basic").output.contains(#""token":"hunter2""#))
+  }
+
   /// Makes a key and its certificate in one file, and returns the file's path.
   private func certificate(_ stand: HelperStand) throws -> String {
     let home = stand.sandbox.home

@@ -5,7 +5,8 @@ internal import VaultWire
 
 /// The credential plugin of kubectl and Kubernetes' client libraries (client.authentication.k8s.io/v1, ExecCredential).
 ///
-/// The item `kubectl/prod` holds a bearer token or, if its kind is `tls-key`, a client's key with its certificate.
+/// The item `kubectl/prod` holds a bearer token or, if its kind is `tls-key`, a client's key with its certificate. The
+/// answer has no room for a user name and a password, so that an item of those is refused.
 enum KubectlHelper: CredentialHelper {
   static let name = "kubectl"
   static let links: [String] = []
@@ -28,7 +29,8 @@ enum KubectlHelper: CredentialHelper {
       vault set kubectl/prod --kind api-key
       cat client.key client.crt | vault set kubectl/prod --kind tls-key
 
-    An expiry of the item is passed on.
+    An expiry of the item is passed on. A password with a user name is refused,
+    because kubectl takes only a token or a key from a helper.
     """
 
   private static let variable = "KUBERNETES_EXEC_INFO"
@@ -39,6 +41,7 @@ enum KubectlHelper: CredentialHelper {
     let (version, mayAsk) = try asked()
     let items = try HelperItems(call, for: "Kubernetes credentials \(call.words[0])", mayAsk: mayAsk)
     guard let entry = try items.entry(name) else { throw NamedItem.missing(name) }
+    try refusePassword(entry.item)
     try Output.json { object throws(Failure) in
       object.add("apiVersion", version)
       object.add("kind", "ExecCredential")
@@ -49,6 +52,16 @@ enum KubectlHelper: CredentialHelper {
         try status.add("token", entry.value.bytes, of: name)
       }
     }
+  }
+
+  /// Refuses the password of basic auth, which a server must not get as a bearer token.
+  private static func refusePassword(_ item: Wire.Item) throws(Failure) {
+    guard item.kind == ItemKind.password.rawValue, let user = item.attributes["username"], !user.isEmpty else { return }
+    throw Failure(
+      .invalid,
+      "\(Printable.quoted(item.name)) is a password with a user name, and kubectl takes only a token or a client's key "
+        + "from a helper",
+      "let \(Hint.vault("inject")) write the kubeconfig; a token is of kind \(ItemKind.apiKey.rawValue)")
   }
 
   /// Returns the version that the caller asks for, and whether a person may be asked.

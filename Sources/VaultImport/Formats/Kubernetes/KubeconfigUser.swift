@@ -4,7 +4,8 @@ internal import VaultWire
 /// One user of a kubeconfig.
 ///
 /// The value of the item is what the helper for kubectl gives out: a token, or else a client's key with its
-/// certificate, or else a password. Further secrets lie beside it.
+/// certificate. A user who has neither has a password, which the helper knows by the user name beside it, and does not
+/// give out for a token. Further secrets lie beside it.
 struct KubeconfigUser {
   var entry: Entry
   private(set) var used: Set<String> = []
@@ -28,19 +29,19 @@ struct KubeconfigUser {
     for member in user.members { add(member) }
   }
 
-  private mutating func addMain(_ name: String, _ value: [UInt8], isKey: Bool = false) {
+  private mutating func addMain(_ name: String, _ value: [UInt8], _ kind: ImportedEntry.Kind) {
     guard !value.isEmpty else { return entry.add(name, .setting, "") }
-    if isKey, !hasMain { entry.kind = .key }
+    if !hasMain { entry.kind = kind }
     entry.put(name, hasMain ? .secret : .password, value)
     hasMain = true
   }
 
   private mutating func addToken() {
-    if let token = user["token"]?.bytes { addMain("token", token) }
+    if let token = user["token"]?.bytes { addMain("token", token, .token) }
     guard let path = user["tokenFile"]?.text else { return }
     guard let content = neighbor(path) else { return refuse("tokenFile", path) }
     let isBlank = { (byte: UInt8) in [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
-    addMain("tokenFile", content.lastIndex { !isBlank($0) }.map { Array(content[...$0]) } ?? [])
+    addMain("tokenFile", content.lastIndex { !isBlank($0) }.map { Array(content[...$0]) } ?? [], .token)
   }
 
   /// Adds the client's key and its certificate, in one value if both are here.
@@ -50,8 +51,8 @@ struct KubeconfigUser {
     switch (key, certificate) {
     case (let key?, let certificate?):
       let separator: [UInt8] = key.value.last == 0x0A ? [] : [0x0A]
-      addMain("\(key.name), \(certificate.name)", key.value + separator + certificate.value, isKey: true)
-    case (let key?, nil): addMain(key.name, key.value, isKey: true)
+      addMain("\(key.name), \(certificate.name)", key.value + separator + certificate.value, .key)
+    case (let key?, nil): addMain(key.name, key.value, .key)
     case (nil, let certificate?): entry.put(certificate.name, .secret, certificate.value)
     case (nil, nil): break
     }
@@ -75,6 +76,12 @@ struct KubeconfigUser {
     return found
   }
 
+  /// Adds the password of basic auth, which is one only with a user name.
+  private mutating func addPassword(_ value: [UInt8]) {
+    let hasName = user["username"].map { !$0.isNull && $0.bytes?.isEmpty == false } ?? false
+    if hasName || value.isEmpty { addMain("password", value, .login) } else { entry.put("password", .secret, value) }
+  }
+
   private mutating func neighbor(_ path: String) -> [UInt8]? {
     guard let found = file.neighbor(path, in: source) else { return nil }
     used.insert(found.path)
@@ -92,7 +99,7 @@ struct KubeconfigUser {
     case "token", "tokenFile", "client-key-data", "client-key", "client-certificate-data", "client-certificate":
       if member.value.isNull || text.isEmpty { entry.fields.append(Field(member.name, .setting, text)) }
     case "username": entry.put(member.name, .username, text)
-    case "password": addMain(member.name, text)
+    case "password": addPassword(text)
     case "exec": addLeaves(member, by: "kubectl gets these credentials from another program")
     case "auth-provider": addLeaves(member, by: nil)
     default: addLeaves(member, by: nil)
