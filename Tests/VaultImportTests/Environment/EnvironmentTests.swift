@@ -39,6 +39,31 @@ import VaultWire
       ])
   }
 
+  // python-dotenv 1.2.4 reads these values, without the expansion of variables.
+  @Test(
+    "quotes, escapes, comments and names are those of python-dotenv",
+    arguments: [
+      ("A=s3#cr et", "A", "s3#cr et"), ("A=`back tick`", "A", "`back tick`"), (#"A="p@ss \"q\"""#, "A", #"p@ss "q""#),
+      (#"A='it\'s \\ \n'"#, "A", #"it's \ \n"#), (#"A="a\$b\v""#, "A", "a\\$b\u{B}"), ("A= #x", "A", "#x"),
+      ("A=x\t# c", "A", "x"), (#"A=a\nb"#, "A", #"a\nb"#), ("'X Y'=3", "X Y", "3"), ("A:b=1", "A:b", "1"),
+      ("export\tA = 'x'#c", "A", "x"), ("A='x\r\ny'", "A", "x\ny"), (#"A='x\'"#, "A", #"x\"#), ("A=", "A", ""),
+    ])
+  func python(_ text: String, _ name: String, _ value: String) throws {
+    #expect(try values(EnvironmentReader.self, text) == [name: value])
+  }
+
+  @Test("a line that cannot be read is missed, and keeps no other out") func badLines() throws {
+    let told = try ReadEntries(EnvironmentReader.self, "A=1\nKEY: value\nB='x' y\n=z\nC=2\nD=\"open\nE=3\n").told
+    #expect(
+      told.filter { !$0.contains("[setting]") } == [
+        "value env/a/A", "  A [secret] 1", "value env/a/C", "  C [secret] 2", "value env/a/E", "  E [secret] 3",
+        "value a", "  line 2 [secret] there is no = after the name",
+        "  line 3 [secret] there is something after the closing quote",
+        "  line 4 [secret] it does not begin with the name of a variable",
+        "  line 6 [secret] the quotes do not end",
+      ])
+  }
+
   @Test("docker takes the line as it is") func docker() throws {
     let text = "A=\"q\" # c\n B=x \\\nC= y\n"
     #expect(try values(DockerEnvironmentReader.self, text) == ["A": "\"q\" # c", "B": "x \\", "C": " y"])
@@ -66,6 +91,14 @@ import VaultWire
     #expect(try others("A=x # c").count == 2)
     #expect(try others("export A=1").count == 2)
     #expect(try others("A=\"a\\nb\"").contains { $0.contains("systemd") })
+    // Values that JavaScript's dotenv 17 and `node --env-file` (20) read otherwise.
+    func script(_ text: String) throws -> Bool { try others(text).contains { $0.contains("`node --env-file`") } }
+    for text in ["A=s3#cr et", "A=`back tick`", #"A="p \"q\"""#, #"A='it\'s'"#, "A= #x", "'X Y'=3"] {
+      #expect(try script(text), "\(text)")
+    }
+    for text in ["A=b", "A=b # c", "A='b # c' # d", "A=\"b\\nc\"", "A=", "export A=1", "A='x\ny'"] {
+      #expect(try !script(text), "\(text)")
+    }
     #expect(try ReadEntries(EnvironmentReader.self, "A=$B").told.contains { $0.contains("programs that expand") })
   }
 

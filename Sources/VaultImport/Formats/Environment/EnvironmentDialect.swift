@@ -3,9 +3,12 @@ internal import VaultWire
 
 /// A way in which programs read files of variables.
 enum EnvironmentDialect: CaseIterable {
-  /// The way of dotenv (github.com/motdotla/dotenv), python-dotenv, docker compose and `vault run --env-file`: values
-  /// between quotes, escapes between double quotes, and comments after a blank.
+  /// The way of python-dotenv: values between quotes, escapes between them, and comments after a blank. docker compose
+  /// and `vault run --env-file` read nearly everything in the same way.
   case dotenv
+  /// The way of JavaScript's dotenv (github.com/motdotla/dotenv) and, but for rare values, of `node --env-file`: values
+  /// between quotes, among them backquotes, and comments after any other value.
+  case script
   /// The way of `docker run --env-file` (docker/cli, opts/file.go): everything after the `=` as it is.
   case docker
   /// The way of systemd's `EnvironmentFile=` (systemd.exec(5); basic/env-file.c): quotes at the beginning of
@@ -16,7 +19,10 @@ enum EnvironmentDialect: CaseIterable {
   /// The difference of another program's reading, after "it".
   var difference: String {
     switch self {
-    case .dotenv: "is read otherwise by dotenv and docker compose: they take quotes away and end it at a comment"
+    case .dotenv: "is read otherwise by python-dotenv: it takes quotes away and ends a value at a comment"
+    case .script:
+      "is read otherwise by JavaScript's dotenv and `node --env-file`: any # ends a value without quotes, backquotes "
+        + "are quotes, and quotes need no escapes"
     case .docker: "is read otherwise by `docker run --env-file`: quotes, escapes and comments belong to the value"
     case .systemd: "is read otherwise by systemd's EnvironmentFile=, which has its own rules for quotes and comments"
     }
@@ -27,7 +33,10 @@ enum EnvironmentDialect: CaseIterable {
     switch self {
     case .dotenv:
       var parser = DotenvParser(file.bytes)
-      return try parser.readAll()
+      return parser.readAll()
+    case .script:
+      var parser = ScriptDotenvParser(file.bytes)
+      return parser.readAll()
     case .docker: return EnvironmentText(docker: try file.lines())
     case .systemd:
       var parser = SystemdEnvironmentParser(file.bytes)
@@ -46,7 +55,17 @@ struct EnvironmentText {
     let line: Int
   }
 
+  /// A statement that programs pass over because they cannot read it.
+  struct Refused {
+    /// The line in which the statement begins.
+    let line: Int
+    let reason: String
+    /// The bytes of the statement.
+    let size: Int
+  }
+
   var variables: [Variable] = []
+  var refused: [Refused] = []
   /// The bytes of all comments.
   var comments = 0
   /// The failure at the first line that cannot be read; nil if all lines can.

@@ -1,10 +1,10 @@
 internal import VaultBytes
 internal import VaultWire
 
-/// The reader of `.env` files as dotenv reads them.
+/// The reader of `.env` files as python-dotenv reads them.
 enum EnvironmentReader: CredentialFile {
   static let format = FileFormat.env
-  static let detail = "variables of .env, as dotenv reads them"
+  static let detail = "variables of .env, as python-dotenv reads them"
 
   static func isNamed(_ file: Source.File) -> Bool {
     file.isNamed(".env") || file.name.hasPrefix(".env.") || file.name.hasSuffix(".env")
@@ -13,7 +13,8 @@ enum EnvironmentReader: CredentialFile {
   static func isAlike(_ file: Source.File) -> Bool {
     let start = Source.File(file.path, Array(file.firstLines.rest))
     guard let text = try? EnvironmentDialect.dotenv.variables(start) else { return false }
-    return !text.variables.isEmpty && text.variables.allSatisfy { $0.value != nil }
+    return !text.variables.isEmpty && text.refused.isEmpty
+      && text.variables.allSatisfy { $0.value != nil && $0.name.utf8.allSatisfy(ScriptDotenvParser.isOfName) }
   }
 
   static func read(_ files: [Source.File], into found: inout FoundEntries) throws(ImportFailure) {
@@ -69,6 +70,9 @@ private struct EnvironmentEntries {
     _ = try file.lines()
     (self.file, self.dialect, text) = (file, dialect, try dialect.variables(file))
     if let failure = text.failure { throw failure }
+    if text.variables.isEmpty, let first = text.refused.first {
+      throw ImportFailure(.damaged, "line \(first.line): \(first.reason)")
+    }
     others = EnvironmentDialect.allCases.filter { $0 != dialect }.map { other in
       let found = try? other.variables(file)
       let values = (found?.variables ?? []).map { ($0.line, $0) }
@@ -104,6 +108,10 @@ private struct EnvironmentEntries {
         continue
       }
       try found.add(entry(variable, value))
+    }
+    // A line that nobody can read may hold a secret all the same.
+    for refused in text.refused {
+      settings.refuse("line \(refused.line)", .secret, size: refused.size, refused.reason)
     }
     if text.comments > 0 { settings.addSetting("comments", size: text.comments) }
     if !settings.fields.isEmpty { try found.add(settings) }
