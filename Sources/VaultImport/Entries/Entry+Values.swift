@@ -16,14 +16,7 @@ extension Entry {
 
   /// Refuses a field of `size` bytes because an item has no room for it.
   public mutating func refuseTooLarge(_ name: String, _ role: ImportedField.Role, size: Int) {
-    refuse(name, role, size: size, Field.tooLarge(size))
-  }
-}
-
-extension Field {
-  /// The reason for the refusal of a value of so many bytes.
-  static func tooLarge(_ size: Int) -> String {
-    "it has \(size) bytes, and an item has room for \(ImportedField.longestValue >> 20) MiB"
+    refuse(name, role, size: size, ImportedField.tooLarge(size))
   }
 }
 

@@ -4,16 +4,22 @@ internal import VaultWire
 /// The files of a folder that are not of the format, which the account lists together.
 struct OtherFiles {
   private var entry = Entry(of: [], named: "other files")
-  private var count = 0
 
   mutating func add(_ file: Source.File, _ reason: String) {
-    count += 1
     entry.refuse(file.path, .attachment, size: file.bytes.count, reason)
   }
 
+  /// Adds a file that nobody needs to keep.
+  mutating func addCache(_ file: Source.File, _ reason: String) {
+    entry.refuse(file.path, .setting, size: file.bytes.count, reason)
+  }
+
+  /// The entry of the files, if there are any.
+  var entries: [Entry] { entry.fields.isEmpty ? [] : [entry] }
+
   /// Sends the entry of the files, if there are any.
   func send(into sink: inout some EntrySink) throws(ImportFailure) {
-    if count > 0 { try sink.add(entry) }
+    for entry in entries { try sink.add(entry) }
   }
 }
 

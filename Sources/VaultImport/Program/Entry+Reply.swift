@@ -47,7 +47,7 @@ extension Field {
     field.size = max(0, size)
     if let type = mediaType, type.utf8.count > Self.longestType { field.mediaType = nil }
     if refusal == nil, value.count > ImportedField.longestValue {
-      field.refusal = Self.tooLarge(value.count)
+      field.refusal = ImportedField.tooLarge(value.count)
     }
     field.refusal = field.refusal.map { $0.cut(ImportedField.longestName) }
     if field.refusal != nil { field.value = [] }

@@ -80,6 +80,9 @@ public enum FileFormat: String, CaseIterable, Sendable {
     }
   }
 
-  /// The first format that recognizes the files.
-  static func guess(_ source: Source) -> FileFormat? { allCases.first { $0.reader.recognizes(source) } }
+  /// The first format that recognizes the files. A folder with known files of several formats, such as a home folder,
+  /// is not left to the reader of one of them, which would take no others.
+  static func guess(_ source: Source) -> FileFormat? {
+    DotfilesReader.areOfSeveral(source) ? .dotfiles : allCases.first { $0.reader.recognizes(source) }
+  }
 }

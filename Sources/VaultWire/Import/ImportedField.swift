@@ -63,6 +63,11 @@ public struct ImportedField: Hashable, Sendable {
     (self.mediaType, self.size, self.refusal, self.place) = (mediaType, size, refusal, place)
   }
 
+  /// The refusal of a value of so many bytes, for which an item has no room.
+  public static func tooLarge(_ size: Int) -> String {
+    "it has \(size) bytes, and an item has room for \(longestValue >> 20) MiB"
+  }
+
   func write(to writer: inout JSONWriter) {
     writer.field("name", name)
     writer.field("role", role.rawValue)

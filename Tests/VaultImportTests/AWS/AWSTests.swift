@@ -46,9 +46,9 @@ import VaultWire
         "  aws_access_key_id [text] AKIAOTHER", "note aws/team/sess", "  profile [text] team/sess",
         "  aws_access_key_id, aws_secret_access_key, aws_session_token [note] {\"AccessKeyId\":\"ASIA1\","
           + "\"SecretAccessKey\":\"sec\",\"SessionToken\":\"tok\",\"Expiration\":1896091200}",
-        "  expiration [expires] 1896091200", "login aws/x", "  profile [text] \(alone)",
+        "  expiration [expires] 1896091200", "login aws/x", "  profile [setting] \(alone)",
         "  credential_process [setting] the credentials come from the program that it names", "login aws/my prof",
-        "  profile [text] \(alone)", "  s3 [setting] \(setting)",
+        "  profile [setting] \(alone)", "  s3 [setting] \(setting)",
       ])
   }
 

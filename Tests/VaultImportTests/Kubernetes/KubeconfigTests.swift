@@ -12,7 +12,7 @@ import VaultWire
     let titles = read.entries.map { "\($0.kind.rawValue) \(($0.folder + [$0.title]).joined(separator: "/"))" }
     #expect(
       titles == [
-        "key kubectl/ana", "login kubectl/ci", "login kubectl/eks", "login kubectl/file", "login kubectl/oidc",
+        "key kubectl/ana", "token kubectl/ci", "login kubectl/eks", "login kubectl/file", "login kubectl/oidc",
         "login kubectl/settings of kubeconfig.yaml",
       ])
     let key = try #require(read.entries[0].fields.first { $0.role == .password })
@@ -43,11 +43,27 @@ import VaultWire
     #expect(
       try ReadEntries(KubeconfigReader.self, files).told == [
         "key kubectl/a/b", "  client-key, client-certificate [password] KEY\nCERT", "  username [username] u",
-        "  password [secret] p", "login kubectl/t", "  tokenFile [password] tok", "login kubectl/x",
+        "  password [secret] p", "token kubectl/t", "  tokenFile [password] tok", "login kubectl/x",
         "  client-key [setting] it names a file that is not in the source; import the file by itself",
         "key kubectl/y", "  client-key [setting] /k/k.pem", "  client-key-data [password] key",
         "login kubectl/settings of config", "  contexts [setting] ", "login other files",
         "  cache [attachment] no kubeconfig names this file",
+      ])
+  }
+
+  @Test("tell a password from a token by its user name; without one it is neither") func passwords() throws {
+    let text = """
+      users:
+      - {name: basic, user: {username: bob, password: hunter2}}
+      - {name: alone, user: {password: x}}
+      - {name: both, user: {username: bob, password: x, token: t}}
+      contexts: []
+      """
+    #expect(
+      try ReadEntries(KubeconfigReader.self, text, name: "config").told.prefix(9) == [
+        "login kubectl/basic", "  username [username] bob", "  password [password] hunter2", "login kubectl/alone",
+        "  password [secret] x", "token kubectl/both", "  token [password] t", "  username [username] bob",
+        "  password [secret] x",
       ])
   }
 

@@ -130,6 +130,17 @@ import VaultWire
     #expect(recognizes(PassReader.self, "x", name: "b/x.gpg") && !recognizes(PassReader.self, "x", name: "gpg"))
   }
 
+  @Test("a folder is no store because a key of OpenPGP lies in it") func otherFolders() {
+    func recognizes(_ files: [(String, [UInt8])]) -> Bool {
+      PassReader.recognizes(Source(files.map { Source.File($0.0, $0.1) }) { (_) throws(ImportFailure) in nil })
+    }
+    #expect(recognizes([("a.gpg", [0x61]), ("b/ü.gpg", Array("ü".utf8))]))
+    #expect(!recognizes([("apt/trusted.gpg.d/x.gpg", [0x61]), ("hosts", [0x61])]) && !recognizes([]))
+    // Without the folder of the whole store, nobody has decrypted them.
+    #expect(!recognizes([("x.gpg", [0x99, 0x01])]) && !recognizes([("x.gpg", [0x85, 0x01])]))
+    #expect(!recognizes([("x.gpg", Array("-----BEGIN PGP MESSAGE-----\n".utf8))]))
+  }
+
   @Test("large parts are refused with their sizes, and very many pairs stay in the note") func large() throws {
     let long = String(repeating: "x", count: (1 << 20) + 1)
     let room = "it has 1048577 bytes, and an item has room for 1 MiB"

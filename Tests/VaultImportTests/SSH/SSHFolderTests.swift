@@ -79,6 +79,9 @@ import VaultWire
     let (curve, rsa) = (try Self.file("ec-pkcs8"), try Self.file("rsa-pkcs8"))
     #expect(recognizes([try Self.file("ed25519")]))
     #expect(recognizes([curve, try Self.file("ec-pkcs8.pub")]))
+    let nested = try ["a/id", "b/id"].map { try Self.file("ed25519", as: $0) }
+    #expect(recognizes(nested) && !recognizes(nested + [Source.File("notes", [0x61])]))
+    #expect(!recognizes([try Self.file("ed25519"), Source.File(".netrc", Array("machine h".utf8))]))
     #expect(!recognizes([rsa]) && !recognizes([curve, rsa]) && !recognizes([]))
     #expect(refusal(SSHFolderReader.self, "x") == "the file has no private key")
   }

@@ -69,7 +69,8 @@ extension Entry {
     id = ""
     fields.removeAll { $0.role == .identifier }
     for index in fields.indices where fields[index].refusal == nil {
-      if fields[index].value.isEmpty, fields[index].role != .setting { continue }
+      if fields[index].role == .setting || fields[index].value.isEmpty { continue }
+      fields[index].role = .setting
       fields[index].refusal = "nothing beside it is a secret, so it stays where it is"
     }
   }

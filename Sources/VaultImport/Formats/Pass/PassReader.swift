@@ -3,10 +3,21 @@ public import VaultWire
 
 /// The reader of a password store of `pass` (https://www.passwordstore.org) or gopass. `vault` decrypts the files, so
 /// that those whose names end in `.gpg` are plaintext here.
+///
+/// `vault` also knows a store by itself, and names the format. What comes here unnamed is a store only if nothing else
+/// lies in it: other folders have keys of OpenPGP as well, such as `/etc` those of apt.
 public enum PassReader: SourceReader {
   private static let store = PasswordStore(name: "pass", suffix: ".gpg")
 
-  public static func recognizes(_ source: Source) -> Bool { source.files.contains { store.isEntry($0.path) } }
+  public static func recognizes(_ source: Source) -> Bool {
+    !source.files.isEmpty && source.files.allSatisfy { store.isEntry($0.path) && !isOfOpenPGP($0.bytes) }
+  }
+
+  /// True for a message or a key of OpenPGP, which nobody has decrypted. It is in ASCII armor, or begins with the tag
+  /// of a packet (RFC 9580, section 4.2) as GnuPG writes it, with which no UTF-8 begins.
+  private static func isOfOpenPGP(_ bytes: [UInt8]) -> Bool {
+    bytes.first.map { (0x80...0xC1).contains($0) } ?? false || bytes.starts(with: "-----BEGIN PGP ".utf8)
+  }
 
   public static func read(_ source: Source, into sink: inout some EntrySink) throws(ImportFailure) {
     try store.read(source, into: &sink)

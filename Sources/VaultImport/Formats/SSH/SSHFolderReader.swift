@@ -13,14 +13,19 @@ enum SSHFolderReader: CredentialFile {
   static func isNamed(_ file: Source.File) -> Bool { file.folders.contains(".ssh") }
   static func isAlike(_ file: Source.File) -> Bool { hasMark(file, "OPENSSH PRIVATE KEY-----") }
 
-  /// True for one private key of OpenSSH, or for a folder in which one of the files is certainly ssh's.
+  /// True for one private key of OpenSSH, or for a folder that is one of ssh: files that are certainly ssh's lie in it,
+  /// or nothing else does in the folders within. A folder with other known files of credentials is none, however many
+  /// keys it has.
   static func areAlike(_ source: Source) -> Bool {
     if source.files.allSatisfy(isNamed) { return !source.files.isEmpty }
     guard source.files.count > 1 else { return source.files.contains(where: isAlike) }
-    return source.files.contains { file in
-      isAlike(file) || file.folders.isEmpty && file.isNamed("known_hosts", "authorized_keys")
-        || file.name.hasSuffix(".pub") && SSHPublicLine(Array(file.bytes.prefix(16 << 10))) != nil
-    }
+    guard !DotfilesReader.knows(source) else { return false }
+    return source.files.contains { $0.folders.isEmpty && isCertain($0) } || source.files.allSatisfy(isCertain)
+  }
+
+  private static func isCertain(_ file: Source.File) -> Bool {
+    isAlike(file) || file.isNamed("known_hosts", "authorized_keys")
+      || file.name.hasSuffix(".pub") && SSHPublicLine(Array(file.bytes.prefix(16 << 10))) != nil
   }
 
   static func read(_ files: [Source.File], into found: inout FoundEntries) throws(ImportFailure) {
@@ -41,7 +46,9 @@ enum SSHFolderReader: CredentialFile {
         count += 1
       }
     }
-    guard count > 0 || files.count > 1 else { throw ImportFailure(.damaged, "the file has no private key") }
+    guard count > 0 || files.count > 1 || files.allSatisfy(isNamed) else {
+      throw ImportFailure(.damaged, "the file has no private key")
+    }
     for file in files where !used.contains(file.path) { try list(file, in: &found) }
   }
 
