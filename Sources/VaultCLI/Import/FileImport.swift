@@ -42,7 +42,7 @@ struct FileImport {
     if let text { _ = try ImportTemplate(text, plan, refused: []) }
     let opened = OpenedNames(plan.steps.map(\.name), importer.grants)
     var outcome = ImportSummary(content, plan, source, opened, isTrial: options.dryRun)
-    if options.dryRun { return try finish(outcome, nil) }
+    if options.dryRun { return try show(outcome) }
     try allow(opened, plan)
     if !options.yes, !plan.steps.isEmpty { try ask(outcome, source) }
     if !plan.steps.isEmpty { try store(plan, content, session, &outcome) }
@@ -120,20 +120,30 @@ struct FileImport {
     }
   }
 
+  /// Shows the outcome of a trial, writes the report, and throws what the import itself would throw.
+  private func show(_ outcome: ImportSummary) throws {
+    let unwritten = imports.files.write(report: outcome.account.report, nil, stored: 0)
+    if globals.json {
+      try Output.json { outcome.write(&$0) }
+    } else {
+      try Output.lines(outcome.lines + outcome.names + outcome.opened.lines)
+    }
+    if let unwritten { throw unwritten }
+    try allow(outcome.opened, outcome.plan)
+    if let failure = outcome.failure { throw failure }
+  }
+
   /// Shows the outcome, writes the report and the template, and throws if something was left out.
   private func finish(_ outcome: ImportSummary, _ text: SourceText?) throws {
     let template = text.map { text in { try ImportTemplate(text, outcome.plan, refused: outcome.refused) } }
     let unwritten = imports.files.write(report: outcome.account.report, template, stored: outcome.stored)
     if globals.json {
       try Output.json { outcome.write(&$0) }
-    } else if options.dryRun {
-      try Output.lines(outcome.lines + outcome.names + outcome.opened.lines)
     } else if options.yes || outcome.plan.steps.isEmpty || outcome.isRefusing {
       try Output.lines(outcome.lines + outcome.opened.lines)
     }
     // Nobody is to remove a source of which a file is missing.
     if let unwritten { throw unwritten }
-    guard !options.dryRun else { return }
     if !globals.json {
       for note in Keyboard.isAttended ? outcome.notes : outcome.remains.map({ [$0] }) ?? [] { Output.note(note) }
     }

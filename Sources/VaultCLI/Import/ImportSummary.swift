@@ -164,7 +164,7 @@ struct ImportSummary {
   /// The part of the source that the vault does not have.
   private var rest: ImportRest {
     var rest = account.rest
-    rest.files = content.sent.undecrypted.count + content.sent.passedOver.reduce(0) { $0 + $1.count }
+    rest.files += content.sent.undecrypted.count + content.sent.passedOver.reduce(0) { $0 + $1.count }
     return rest
   }
 

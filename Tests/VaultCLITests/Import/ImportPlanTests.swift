@@ -214,12 +214,12 @@ import VaultWire
     let refused = [field("Notes", .note, "n"), field("f", .attachment, "f")]
     let large = Source.entry(.login, title: "b", of: whole + refused)
     // The file may be one of another format.
-    #expect(rest(Source.map([large])) == ("2 fields", 1))
+    #expect(rest(Source.map([large])) == ("1 field, 1 file", 1))
     // The vault keeps only some of the earlier values anyway.
     let old = (0..<12).map { number in field("Password", .oldPassword, "old\(number)", refused: false) }
     #expect(rest(Source.map([Source.entry(.login, title: "c", of: whole + old)])) == ("3 fields", 0))
     let trashed = Source.entry(title: "d", trashed: true, [("Password", .password, "1"), ("PIN", .secret, "2")])
-    #expect(rest(Source.map([trashed, large])) == ("1 entry, 2 fields", 1))
+    #expect(rest(Source.map([trashed, large])) == ("1 entry, 1 field, 1 file", 1))
     #expect(rest(Source.map([trashed]), ImportTerms(withTrash: true)) == (nil, 0))
     let only = ImportTerms(only: try Query(parsing: "name=nothing"))
     #expect(rest(Self.logins([("a", "1"), ("b", "2")]), only) == ("2 entries", 0))
@@ -229,6 +229,23 @@ import VaultWire
     #expect(ImportAccount(vault.plan(changed)).rest.text == "1 entry")
     #expect(ImportAccount(vault.plan(changed, ImportTerms(update: true))).rest.text == nil)
     #expect(ImportAccount(vault.plan(changed, ImportTerms(keepBoth: true))).rest.text == nil)
+  }
+
+  @Test("a file is lost if it is too large for an item, and not if it is one of another format") func lostFiles() {
+    func lost(_ refusal: String) -> Int {
+      let file = SourceField(ImportedField("f", .attachment, size: 2 << 20, refusal: refusal), Source.buffer([]))
+      return ImportAccount(PlannedVault().plan(Source.map([Source.entry(.login, title: "a", of: [file])]))).lostValues
+    }
+    #expect(lost(ImportedField.tooLarge(2 << 20)) == 1 && lost("no kubeconfig names this file") == 0)
+  }
+
+  @Test("an entry with nothing to store is one line, and one entry that only the source has") func nothing() {
+    let entries = Source.map(
+      ["a", "b"].map { Source.entry(id: $0, folder: ["Mail"], title: $0, [("created", .created, "1000000000")]) })
+    let account = ImportAccount(PlannedVault().plan(entries))
+    let lines = account.lines.filter { $0.hasPrefix("refused: ") }
+    #expect(lines == ["refused: `Mail/a`, `Mail/b`: the entry has no value"])
+    #expect(account.rest.text == "2 entries" && account.lostValues == 0)
   }
 
   @Test("names the one-time secrets that are none, once for the same fault") func oneTime() {

@@ -17,7 +17,7 @@ extension ImportAccount {
     let totals = totals
     var lines = ["\(Counted.text(totals.entries, "entry")) with \(Counted.text(totals.fields, "field"))"]
     for (group, count) in groups { lines.append("  \(count) \(group.text)") }
-    return lines + valueless + refusals + faults
+    return lines + valueless + nothing + refusals + faults
   }
 
   /// The entries without a value of their own, in one line.
@@ -28,6 +28,12 @@ extension ImportAccount {
     return ["\(names(entries)) \(have) no password or other value: \(notes) of the other fields"]
   }
 
+  /// The entries that have nothing to store, in one line.
+  private var nothing: [String] {
+    let entries = parts.filter { $0.lines.contains(where: \.isOfNothing) }.map(\.name)
+    return entries.isEmpty ? [] : ["refused: \(names(entries)): \(EntryMapping.noValue)"]
+  }
+
   private func names(_ entries: [String]) -> String {
     let shown = entries.prefix(Self.shown).map { Printable.quoted($0) }.joined(separator: ", ")
     return entries.count > Self.shown ? "\(shown) and \(entries.count - Self.shown) more" : shown
@@ -35,7 +41,10 @@ extension ImportAccount {
 
   /// The refused fields.
   private var refusals: [String] {
-    remarks { line in if case .refused(let reason) = line.outcome { reason } else { nil } }.map { remark in
+    remarks { line in
+      guard case .refused(let reason) = line.outcome, !line.isOfNothing else { return nil }
+      return reason
+    }.map { remark in
       "refused: \(remark.fields): \(Printable.text(remark.text))"
     }
   }

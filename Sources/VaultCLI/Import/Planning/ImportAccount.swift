@@ -152,6 +152,9 @@ struct ImportAccount {
 }
 
 extension ImportAccount.Line {
+  /// True for a field of an entry that has nothing to store.
+  var isOfNothing: Bool { outcome == .refused(EntryMapping.noValue) }
+
   /// The account of the field in words, after its name.
   var text: String {
     fate + (fault.map { "; \($0)" } ?? "")

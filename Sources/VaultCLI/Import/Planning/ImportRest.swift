@@ -7,7 +7,7 @@ struct ImportRest {
   var entries = 0
   /// The refused fields of other entries.
   var fields = 0
-  /// The files that were not read.
+  /// The files that were not read, or that were refused.
   var files = 0
 
   /// The numbers in words; nil if the import has taken everything.
@@ -25,7 +25,10 @@ extension ImportAccount {
       if part.lines.contains(where: \.isOfEntryLeftOut) {
         rest.entries += 1
       } else {
-        rest.fields += part.lines.count(where: \.isMissed)
+        let missed = part.lines.filter(\.isMissed)
+        let files = missed.count { $0.field.role == .attachment }
+        rest.files += files
+        rest.fields += missed.count - files
       }
     }
     return rest
@@ -39,7 +42,8 @@ extension ImportAccount.Line {
   fileprivate var isOfEntryLeftOut: Bool {
     switch outcome {
     case .clash, .leftOut: true
-    case .name, .value, .attribute, .beside, .version, .expiry, .known, .refused: false
+    case .refused: isOfNothing
+    case .name, .value, .attribute, .beside, .version, .expiry, .known: false
     }
   }
 
@@ -50,12 +54,12 @@ extension ImportAccount.Line {
   }
 
   /// True for a refused field whose value an item would have been made for. An earlier value is missed as well, but the
-  /// vault keeps only some of them in any case; and a file may be refused because it is of another format.
+  /// vault keeps only some of them in any case; and of the files, those of another format are none of the source's.
   fileprivate var isLostValue: Bool {
     guard isMissed else { return false }
     return switch field.role {
     case .password, .oneTime, .note, .text, .secret, .username, .url: true
-    case .attachment, .document: field.size > ImportedField.longestValue
+    case .attachment, .document: field.refusal == ImportedField.tooLarge(field.size)
     case .oldPassword, .oldField, .setting, .title, .folder, .identifier, .tag, .created, .modified, .expires: false
     }
   }
