@@ -58,12 +58,14 @@ public struct Field: Sendable {
   public var refusal: String?
   /// The place in the only file of the source, where a template can have an item's value; nil if it cannot.
   public var place: ImportedPlace?
+  /// The mark that an export of a vault has left; see ``ImportedField/mark``.
+  public var mark: String?
 
   public init(
     _ name: String, _ role: ImportedField.Role, _ value: [UInt8], time: Int64? = nil, mediaType: String? = nil,
-    size: Int? = nil, refusal: String? = nil, place: ImportedPlace? = nil
+    size: Int? = nil, refusal: String? = nil, place: ImportedPlace? = nil, mark: String? = nil
   ) {
-    (self.name, self.role, self.value, self.time) = (name, role, value, time)
+    (self.name, self.role, self.value, self.time, self.mark) = (name, role, value, time, mark)
     (self.mediaType, self.size, self.refusal, self.place) = (mediaType, size ?? value.count, refusal, place)
   }
 }

@@ -56,6 +56,7 @@ extension Field {
 
   /// The facts of the field, without its value.
   var facts: ImportedField {
-    ImportedField(name, role, time: time, mediaType: mediaType, size: size, refusal: refusal, place: place)
+    ImportedField(
+      name, role, time: time, mediaType: mediaType, size: size, refusal: refusal, place: place, mark: mark)
   }
 }

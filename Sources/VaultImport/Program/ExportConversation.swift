@@ -110,6 +110,6 @@ extension Entry {
 
 extension Field {
   fileprivate init(_ facts: ImportedField, _ value: [UInt8]) {
-    self.init(facts.name, facts.role, value, time: facts.time, mediaType: facts.mediaType)
+    self.init(facts.name, facts.role, value, time: facts.time, mediaType: facts.mediaType, mark: facts.mark)
   }
 }

@@ -40,6 +40,10 @@ public struct ImportedField: Hashable, Sendable {
   public static let longestValue = 1 << 20
   /// The most bytes of a name and of a refusal.
   public static let longestName = 4096
+  /// The most bytes of a mark.
+  public static let longestMark = 64
+  /// The mark of a time after which the vault does not serve the item.
+  public static let enforced = "enforced"
 
   /// The name of the field in the source.
   public let name: String
@@ -54,12 +58,15 @@ public struct ImportedField: Hashable, Sendable {
   public let refusal: String?
   /// The place of the value in the only file of the source; nil if the format has no templates.
   public let place: ImportedPlace?
+  /// The mark that an export of a vault has left: the kind of the item whose value the field is or, for an expiry,
+  /// ``enforced``. Nil for a field of another program.
+  public let mark: String?
 
   public init(
     _ name: String, _ role: Role, time: Int64? = nil, mediaType: String? = nil, size: Int, refusal: String? = nil,
-    place: ImportedPlace? = nil
+    place: ImportedPlace? = nil, mark: String? = nil
   ) {
-    (self.name, self.role, self.time) = (name, role, time)
+    (self.name, self.role, self.time, self.mark) = (name, role, time, mark)
     (self.mediaType, self.size, self.refusal, self.place) = (mediaType, size, refusal, place)
   }
 
@@ -75,6 +82,7 @@ public struct ImportedField: Hashable, Sendable {
     writer.field("type", mediaType)
     writer.field("size", size)
     writer.field("refusal", refusal)
+    writer.field("mark", mark)
     place?.write(to: &writer)
   }
 
@@ -85,10 +93,13 @@ public struct ImportedField: Hashable, Sendable {
     guard let name = text("name"), name.utf8.count <= Self.longestName, let role = text("role").flatMap(Role.init),
       let size = number("size").flatMap({ Int(exactly: $0) }), size >= 0
     else { return nil }
-    let (mediaType, refusal) = (text("type"), text("refusal"))
-    guard (mediaType?.utf8.count ?? 0) <= 256, (refusal?.utf8.count ?? 0) <= Self.longestName else { return nil }
+    let (mediaType, refusal, mark) = (text("type"), text("refusal"), text("mark"))
+    guard (mediaType?.utf8.count ?? 0) <= 256, (refusal?.utf8.count ?? 0) <= Self.longestName,
+      (mark?.utf8.count ?? 0) <= Self.longestMark
+    else { return nil }
     let place = ImportedPlace(frame)
     guard (place == nil) == (frame.member("at", of: root) == nil) else { return nil }
-    self.init(name, role, time: number("time"), mediaType: mediaType, size: size, refusal: refusal, place: place)
+    self.init(
+      name, role, time: number("time"), mediaType: mediaType, size: size, refusal: refusal, place: place, mark: mark)
   }
 }

@@ -69,7 +69,7 @@ import VaultWire
   func frames(format: ExportOrder.Format) throws {
     let order = ExportOrder(format, name: "ü", memory: format == .kdbx ? 64 : nil, time: 5)
     let facts = ImportedEntry(.file, id: "i", folder: ["a"], title: "t", isTrashed: false, fieldCount: 1)
-    let field = ImportedField("n", .oldPassword, time: 7, size: 3)
+    let field = ImportedField("n", .oldPassword, time: 7, size: 3, mark: "wifi")
     for call in [ExportCall.write(order), .entry(facts), .field(field), .finish] {
       let bytes = Self.bytes(call)
       let frame = try Frame(parsing: unsafe bytes.span.bytes.extracting(..<(bytes.count - 1)))

@@ -33,7 +33,25 @@ struct RandomEntries {
     entry.add("created", .created, String(Int64.random(in: 0...4_000_000_000, using: &random)))
     if chance(2) { entry.add("modified", .modified, String(Int64.random(in: 0...4_000_000_000, using: &random))) }
     addHistory(to: &entry)
+    if isKDBX { mark(&entry) }
     return entry
+  }
+
+  /// Marks some values, of which a password may be empty, and some expiries.
+  private mutating func mark(_ entry: inout Entry) {
+    for index in entry.fields.indices where chance(4) {
+      switch entry.fields[index].role {
+      case .password:
+        entry.fields[index].mark = "wifi"
+        let hasHistory = entry.fields.contains { $0.role == .oldPassword }
+        if chance(2), !hasHistory { (entry.fields[index].value, entry.fields[index].size) = ([], 0) }
+      case .secret, .note, .oneTime, .attachment: entry.fields[index].mark = "api-key"
+      case .expires: entry.fields[index].mark = ImportedField.enforced
+      case .title, .folder, .identifier, .username, .url, .text, .tag, .document, .created, .modified, .oldPassword,
+        .oldField, .setting:
+        break
+      }
+    }
   }
 
   private mutating func addMain(to entry: inout Entry) {

@@ -46,7 +46,7 @@ enum RoundTrip {
       let isTime = [.created, .modified, .expires].contains(field.role)
       let name = isTime || field.role == .tag || field.role == .title ? field.role.rawValue : field.name
       let time = field.time.map { " at \($0)" } ?? ""
-      return "\(name) \(field.role.rawValue)\(time) \(field.refusal ?? "") \(field.value)"
+      return "\(name) \(field.role.rawValue)\(time) \(field.refusal ?? "") \(field.mark ?? "") \(field.value)"
     }
     return ["\(entry.kind) \(entry.folder) \(entry.title) \(withID ? entry.id : "")"] + fields.sorted()
   }

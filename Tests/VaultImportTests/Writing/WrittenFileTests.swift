@@ -28,6 +28,36 @@ import VaultWire
     #expect(found.entries[0].kind == .login && found.entries[0].texts("CustomData/vault.kind") == ["spoon"])
   }
 
+  @Test("the marks of fields come back on them, and those of fields that are gone are settings") func marks() throws {
+    var entry = Entry(.wifi, title: "a")
+    entry.fields.append(Field("Password", .password, [], mark: "wifi"))
+    entry.fields.append(Field("token", .secret, Array("t".utf8), mark: "api-key"))
+    entry.fields.append(Field("expires", .expires, Array("1000".utf8), mark: ImportedField.enforced))
+    let read = try RoundTrip.entries(in: RoundTrip.file([entry], .kdbx), .kdbx)[0]
+    #expect(read.kind == .wifi && !read.fields.contains { $0.role == .setting })
+    #expect(read.fields.first { $0.role == .password }?.mark == "wifi")
+    #expect(read.fields.first { $0.name == "token" }?.mark == "api-key")
+    #expect(read.fields.first { $0.role == .expires }?.mark == "enforced" && read.texts("ExpiryTime") == ["1000"])
+    let data = "<CustomData><Item><Key>vault.kind/gone</Key><Value>wifi</Value></Item></CustomData>"
+    let found = try ReadEntries(document: "<Entry>\(SealedDatabase.string("Password", "p"))\(data)</Entry>")
+    #expect(found.entries[0].texts("CustomData/vault.kind/gone") == ["wifi"])
+    // KeePassXC adds the time of its changes.
+    let items = [("vault.kind/Password", "api-key"), ("_LAST_MODIFIED", "Tue Dec 1 2026")].map { key, value in
+      "<Item><Key>\(key)</Key><Value>\(value)</Value></Item>"
+    }
+    let password = SealedDatabase.string("Password", "p")
+    let edited = try ReadEntries(document: "<Entry>\(password)<CustomData>\(items.joined())</CustomData></Entry>")
+    #expect(!edited.entries[0].fields.contains { $0.role == .setting })
+    #expect(edited.entries[0].fields.first { $0.role == .password }?.mark == "api-key")
+  }
+
+  @Test("an expiry of another program has no mark") func otherExpiry() throws {
+    let times = "<Times><ExpiryTime>2020-01-01T00:00:00Z</ExpiryTime><Expires>True</Expires></Times>"
+    let found = try ReadEntries(document: "<Entry>\(SealedDatabase.string("Password", "p"))\(times)</Entry>")
+    let field = found.entries[0].fields.first { $0.role == .expires }
+    #expect(field?.text == "1577836800" && field?.mark == nil)
+  }
+
   @Test("characters that XML does not allow are protected, or replaced in names") func characters() throws {
     var entry = Entry(.login, folder: ["f\u{FFFE}"], title: "a")
     entry.add("Notes", .note, "bell \u{7}")

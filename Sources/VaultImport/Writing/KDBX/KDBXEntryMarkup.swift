@@ -44,7 +44,7 @@ struct KDBXEntryMarkup {
     let snapshots = KDBXSnapshots(entry.fields)
     markup.open("Entry")
     try writeVersion(nil, snapshots, to: &markup, attachment)
-    if entry.kind != naturalKind { writeKind(to: &markup) }
+    writeMarks(to: &markup)
     markup.open("History")
     for version in snapshots.versions {
       markup.open("Entry")
@@ -63,13 +63,21 @@ struct KDBXEntryMarkup {
   private func has(_ key: String) -> Bool { texts.contains { $0.key == key && !$0.value.isEmpty } }
   private var hasOneTime: Bool { entry.fields.contains { $0.role == .oneTime } }
 
-  /// Adds the mark by which an import knows the kind.
-  private func writeKind(to markup: inout KDBXMarkup) {
+  /// Adds the marks by which an import knows what does not follow from the fields; see ``KDBXMarks``.
+  private func writeMarks(to markup: inout KDBXMarkup) {
+    var marks = entry.kind == naturalKind ? [] : [(KDBXMark.kind, entry.kind.rawValue)]
+    for field in entry.fields {
+      guard let mark = field.mark else { continue }
+      marks.append((field.role == .expires ? KDBXMark.expires : KDBXMark.kind(of: field.name), mark))
+    }
+    guard !marks.isEmpty else { return }
     markup.open("CustomData")
-    markup.open("Item")
-    markup.element("Key", KDBXMark.key)
-    markup.element("Value", entry.kind.rawValue)
-    markup.close("Item")
+    for (key, value) in marks {
+      markup.open("Item")
+      markup.element("Key", key)
+      markup.element("Value", value)
+      markup.close("Item")
+    }
     markup.close("CustomData")
   }
 
@@ -113,13 +121,6 @@ struct KDBXEntryMarkup {
     markup.element("LocationChanged", KDBXTime.text(created ?? now))
     markup.close("Times")
   }
-}
-
-/// The mark of an entry whose kind does not follow from its fields. Programs keep it and do not show it.
-enum KDBXMark {
-  static let key = "vault.kind"
-  /// The name of the mark among the settings of an entry.
-  static let setting = "CustomData/\(key)"
 }
 
 extension KDBXTime {

@@ -12,15 +12,17 @@ extension KDBXAccount {
       missing += found.missing.map { (text.key, $0) }
     }
     let oneTime = KDBXOneTime(texts, label: Self.string(texts, "Title"))
+    var marks = KDBXMarks(source.current)
     var entry = Entry(
-      Self.kind(source.current, texts, oneTime), id: source.id, folder: try folder(source.group),
+      marks.kind ?? Self.kind(texts, oneTime), id: source.id, folder: try folder(source.group),
       title: Self.string(texts, "Title").cut(ImportedEntry.most.text))
     entry.isTrashed = isTrash(source.group)
     addTexts(texts, oneTime, to: &entry)
     for (key, reference) in missing { entry.put("reference", .setting, Array("\(key): ".utf8) + reference) }
     for attachment in source.current.attachments { add(attachment, to: &entry) }
+    marks.apply(to: &entry, texts)
     for tag in source.current.tags { entry.put("Tags", .tag, Array(tag.utf8)) }
-    addFacts(source.current, to: &entry)
+    addFacts(source.current, marks, to: &entry)
     try addHistory(source, to: &entry)
     return entry
   }
@@ -29,11 +31,8 @@ extension KDBXAccount {
     String(decoding: texts.first { $0.key == key }?.value ?? [], as: UTF8.self)
   }
 
-  /// The kind of an entry: the one that an export of the vault has marked, or else by its texts.
-  private static func kind(
-    _ version: KDBXVersion, _ texts: [KDBXText], _ oneTime: KDBXOneTime
-  ) -> ImportedEntry.Kind {
-    if let kind = version.markedKind { return kind }
+  /// The kind of an entry by its texts.
+  private static func kind(_ texts: [KDBXText], _ oneTime: KDBXOneTime) -> ImportedEntry.Kind {
     func has(_ key: String) -> Bool { texts.contains { $0.key == key && !$0.value.isEmpty } }
     let isLogin = has("Password") || has("UserName") || has("URL") || !oneTime.found.isEmpty
     return kind(hasNotes: has("Notes"), isLogin: isLogin)
@@ -80,13 +79,14 @@ extension KDBXAccount {
     }
   }
 
-  private func addFacts(_ version: KDBXVersion, to entry: inout Entry) {
+  private func addFacts(_ version: KDBXVersion, _ marks: KDBXMarks, to entry: inout Entry) {
     if let time = version.created { entry.add("CreationTime", .created, String(time)) }
     if let time = version.modified { entry.add("LastModificationTime", .modified, String(time)) }
-    if let time = version.expires { entry.add("ExpiryTime", .expires, String(time)) }
-    for setting in version.settings where version.markedKind == nil || setting.name != KDBXMark.setting {
-      entry.put(setting.name, .setting, setting.value)
+    if let time = version.expires {
+      let mark = marks.isExpiryEnforced ? ImportedField.enforced : nil
+      entry.fields.append(Field("ExpiryTime", .expires, Array(String(time).utf8), mark: mark))
     }
+    for setting in marks.settings { entry.put(setting.name, .setting, setting.value) }
   }
 
   private mutating func addHistory(_ source: KDBXEntry, to entry: inout Entry) throws(ImportFailure) {
@@ -102,13 +102,5 @@ extension KDBXAccount {
         attachment.name.cut(ImportedField.longestName), .oldField, size: size,
         "it is a file that only an earlier version of the entry has")
     }
-  }
-}
-
-extension KDBXVersion {
-  /// The kind of the entry by its mark, which exports of the vault have; nil if there is none.
-  fileprivate var markedKind: ImportedEntry.Kind? {
-    let mark = settings.first { $0.name == KDBXMark.setting }
-    return mark.flatMap { ImportedEntry.Kind(rawValue: String(decoding: $0.value, as: UTF8.self)) }
   }
 }
