@@ -70,7 +70,7 @@ struct ImportSummary {
   private func names(atMost most: Int) -> [String] {
     guard !plan.steps.isEmpty else { return [] }
     let names = plan.steps.prefix(most).map { step in
-      "  \(Printable.whole(step.name.text)) (\(step.item.kind.rawValue))"
+      "  \(Printable.whole(step.name.text)) (\(step.kind.rawValue))"
     }
     let rest = plan.steps.count - names.count
     return ["items to store:"] + names + (rest > 0 ? ["  and \(rest) more"] : [])
@@ -78,7 +78,7 @@ struct ImportSummary {
 
   private var kinds: String {
     ItemKind.allCases.compactMap { kind in
-      let count = plan.steps.count { $0.item.kind == kind }
+      let count = plan.steps.count { $0.kind == kind }
       return count > 0 ? "\(count) of kind \(kind.rawValue)" : nil
     }.joined(separator: ", ")
   }
@@ -251,7 +251,7 @@ struct ImportSummary {
     object.add("clashes", plan.clashing)
     object.add("items", plan.steps) { object, step in
       object.add("name", step.name.text)
-      object.add("kind", step.item.kind.rawValue)
+      object.add("kind", step.kind.rawValue)
       object.add("versions", step.item.versionCount - step.skipped)
       object.add("replaces", step.present?.version)
     }

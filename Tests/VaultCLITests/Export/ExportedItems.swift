@@ -1,5 +1,7 @@
+import Foundation
 import VaultBytes
 import VaultModel
+import VaultTesting
 import VaultWire
 
 @testable import VaultCLI
@@ -25,6 +27,23 @@ enum ExportedItems {
       ExportedItem.Earlier(PlannedSource.buffer(Array(text.utf8)), time: Int64(500 + number))
     }
     return ExportedItem(try ItemName(name), facts, PlannedSource.buffer(bytes), versions: old)
+  }
+
+  /// A valid value of a kind.
+  static func value(of kind: ItemKind) throws -> String {
+    switch kind {
+    case .totp: "otpauth://totp/a?secret=JBSWY3DP"
+    case .pairingCode: "031-45-154"
+    case .tlsKey, .sshKey: "-----BEGIN PRIVATE KEY-----\nMAMCAQA=\n-----END PRIVATE KEY-----\n"
+    case .certificate: try pem("certificate-utctime")
+    case .note: "two\nlines"
+    case .password, .apiKey, .deviceToken, .wifi, .blob: "password 1"
+    }
+  }
+
+  /// A file with a certificate or a key.
+  static func pem(_ name: String) throws -> String {
+    try String(contentsOf: Repository.root.appending(path: "Tests/Fuzz/Corpus/KindFuzz/\(name).pem"), encoding: .utf8)
   }
 
   /// The items that an import makes of entries for a format, in its mapping.

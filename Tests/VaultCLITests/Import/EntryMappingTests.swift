@@ -170,6 +170,38 @@ import VaultWire
     #expect(item(Source.now).expires == nil)
     #expect(item(Source.now).attributes["source-expires"] == "2027-01-15T08:00:00Z")
     #expect(item(Int64.max).attributes["source-expires"] == String(Int64.max))
+    // A vault has not served the item either.
+    let enforced = SourceField(
+      ImportedField("ExpiryTime", .expires, size: 4, mark: ImportedField.enforced),
+      Source.buffer(Array("1000".utf8)))
+    let entry = Source.entry(.login, title: "a", of: [Source.field("Password", .password, [0x70]), enforced])
+    #expect(Source.map(entry).items[0].expires == 1000)
+  }
+
+  @Test("takes an empty value, and the kind, from the marks that an export of a vault has left") func marks() {
+    func kind(_ mark: String?, _ text: String) -> ItemKind? {
+      let value = SourceField(
+        ImportedField("Password", .password, size: text.utf8.count, mark: mark), Source.buffer(Array(text.utf8)))
+      let network = Source.field("ssid", .text, [0x61])
+      let security = Source.field("security", .text, Array("nopass".utf8))
+      return Source.map(Source.entry(.login, title: "a", of: [value, network, security])).items.first?.kind
+    }
+    #expect(kind("device-token", "t") == .deviceToken && kind("pairing-code", "no code") == .password)
+    #expect(kind("wifi", "") == .wifi && kind("spoon", "t") == .password)
+    // An empty password of another program is none; the texts are a note then.
+    #expect(kind(nil, "") == .note)
+  }
+
+  @Test("keeps a user name, a URL, labels and a media type that the source has as texts") func texts() {
+    let mapped = Source.map(
+      Source.entry(
+        .note, title: "a",
+        [("notes", .note, "n"), ("username", .text, "ana"), ("url", .text, "u"), ("media-type", .text, "a/b")]))
+    #expect(mapped.items.map(\.name.text) == ["a"])
+    #expect(
+      mapped.items[0].attributes.filter { $0.key != "title" && $0.key != "source" } == [
+        "username": "ana", "url": "u", "media-type": "a/b",
+      ])
   }
 
   @Test("refuses settings, and what the program refused") func refused() {

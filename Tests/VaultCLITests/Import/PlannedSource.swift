@@ -70,13 +70,13 @@ struct PlannedVault {
     for step in plan.steps.prefix(count) {
       put(
         step.name.text, step.item.kind, step.attributes(run: run), step.item.value,
-        version: (step.present?.version ?? 0) + step.item.versionCount)
+        version: (step.present?.version ?? 0) + step.item.versionCount, expires: step.item.expires)
     }
   }
 
   mutating func put(
     _ name: String, _ kind: ItemKind = .password, _ attributes: [String: String] = [:], _ value: SourceField,
-    version: Int = 1, creator: String? = importer, writer: String? = importer
+    version: Int = 1, expires: Int64? = nil, creator: String? = importer, writer: String? = importer
   ) {
     items.removeAll { $0.name == name }
     values[name] = value
@@ -84,7 +84,15 @@ struct PlannedVault {
       Wire.Item(
         name: name, kind: kind.rawValue, attributes: attributes, accessible: "when-unlocked", require: "none",
         reuse: 60,
-        version: version, created: 0, modified: 0, size: value.value.count, creator: creator, writer: writer))
+        version: version, created: 0, modified: 0, expires: expires, size: value.value.count, creator: creator,
+        writer: writer))
+  }
+
+  /// Puts an item of the importer, as an export has read it.
+  mutating func put(_ item: ExportedItem) {
+    let bytes = item.value.withBytes { $0.array }
+    values[item.name.text] = PlannedSource.field("value", .password, bytes)
+    items.append(item.facts)
   }
 
   /// - Parameter isIdentified: whether the identifications of the entries are like no others.
@@ -96,7 +104,7 @@ struct PlannedVault {
     }
     for item in items { present.add(item) }
     return ImportPlan(entries, present, terms, now: PlannedSource.now) { field, item in
-      values[item.name].map { $0.value.isSame(as: field.value) } ?? false
+      values[item.name].map { field.isSame(as: $0.value, of: item) } ?? false
     }
   }
 }

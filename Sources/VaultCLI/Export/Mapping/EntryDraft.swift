@@ -15,16 +15,16 @@ struct EntryDraft {
 
   mutating func add(
     _ name: String, _ role: ImportedField.Role, _ value: borrowing SecretBuffer, time: Int64? = nil,
-    mediaType: String? = nil
+    mediaType: String? = nil, mark: String? = nil
   ) {
-    let facts = ImportedField(name, role, time: time, mediaType: mediaType, size: value.count)
+    let facts = ImportedField(name, role, time: time, mediaType: mediaType, size: value.count, mark: mark)
     fields.append(SourceField(facts, value.withBytes { SecretBuffer(copying: $0) }))
   }
 
-  mutating func add(_ name: String, _ role: ImportedField.Role, text: String) {
+  mutating func add(_ name: String, _ role: ImportedField.Role, text: String, mark: String? = nil) {
     var value = SecretBuffer(capacity: text.utf8.count)
     value.append(utf8: text)
-    add(name, role, value)
+    add(name, role, value, mark: mark)
   }
 
   func has(_ role: ImportedField.Role) -> Bool { fields.contains { $0.facts.role == role } }

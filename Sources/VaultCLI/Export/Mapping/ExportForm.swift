@@ -22,6 +22,9 @@ enum ExportForm {
   var oneTime: String { isKDBX ? "otp" : "totp" }
   var tags: String { isKDBX ? "Tags" : "tags" }
 
+  /// The names of the texts that an export makes of an SSH key, because the format has them.
+  static let ofPublicKey = ["publicKey", "keyFingerprint"]
+
   private var isKDBX: Bool {
     switch self {
     case .kdbx: true
@@ -35,6 +38,9 @@ enum ExportForm {
   var hasTags: Bool { isKDBX }
   /// True if the format holds a time at which an entry expires.
   var hasExpiry: Bool { isKDBX }
+  /// True if the format has a place, which programs keep and hardly show, for the marks by which an import knows the
+  /// kind of an item, an expiry that the vault enforces, and an empty value.
+  var hasMarks: Bool { isKDBX }
   /// True if each name of a field is there only once.
   var hasUniqueNames: Bool { isKDBX }
 

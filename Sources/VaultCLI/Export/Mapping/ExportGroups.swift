@@ -9,7 +9,7 @@ struct ExportGroup {
   /// The main item; nil if there are only items beside it.
   var main: ExportedItem?
   /// The item whose attributes are those of the entry.
-  var leader: ExportedItem? { main ?? beside.max { $0.ownAttributes.count < $1.ownAttributes.count } }
+  var leader: ExportedItem? { main ?? beside.max { $0.weight < $1.weight } }
   var beside: [ExportedItem] = []
 
   /// Groups items, which are in the order of their names.
@@ -44,12 +44,13 @@ struct ExportGroup {
     }
   }
 
-  /// The group without the items that would lose something in it, and a group for each of these.
+  /// The group without the items that would lose something in it, and a group for each of these. An entry without a
+  /// main item keeps the attributes of one of its items, but no expiry.
   private var divided: [ExportGroup] {
     guard main == nil, let leader else { return [self] }
-    var rest = self
-    rest.beside = beside.filter { $0 === leader || $0.isPlain }
-    return [rest] + beside.filter { $0 !== leader && !$0.isPlain }.map { ExportGroup(main: $0) }
+    func isKept(_ item: ExportedItem) -> Bool { item === leader && item.facts.expires == nil || item.isPlain }
+    let rest = ExportGroup(beside: beside.filter(isKept))
+    return (rest.beside.isEmpty ? [] : [rest]) + beside.filter { !isKept($0) }.map { ExportGroup(main: $0) }
   }
 }
 
@@ -58,6 +59,10 @@ extension ExportedItem {
   var folder: ItemName? {
     name.folders.last.flatMap { try? ItemName($0) }
   }
+
+  /// The number of attributes that the item brings to an entry without a main item; lowest for an item that the entry
+  /// cannot have.
+  fileprivate var weight: Int { facts.expires == nil ? ownAttributes.count : -1 }
 
   /// True if the item has nothing but its value.
   fileprivate var isPlain: Bool {

@@ -11,9 +11,10 @@ struct ExportMapping {
 
   private init(_ group: ExportGroup, _ form: ExportForm) { (self.group, self.form) = (group, form) }
 
-  /// Maps all items, which are in the order of their names.
+  /// Maps all items that the format can hold. They are in the order of their names.
   static func map(_ items: [ExportedItem], _ form: ExportForm) -> [ExportedEntry] {
-    ExportGroup.groups(items, form).map { group in
+    let held = items.filter { ExportPlace.reason($0, form) == nil }
+    return ExportGroup.groups(held, form).map { group in
       var mapping = ExportMapping(group, form)
       return mapping.map()
     }
@@ -48,9 +49,8 @@ struct ExportMapping {
   /// The exact title that an import has kept, unless the item was renamed since.
   private static func title(_ item: ExportedItem, _ leaf: String) -> String {
     if let label = item.facts.keyring?.label, !label.isEmpty { return label }
-    guard let title = item.facts.attributes["title"], let part = ImportNaming.part(title) else { return leaf }
-    let plain = ImportNaming.unnumbered(leaf)?.text ?? leaf
-    return [leaf, plain].contains { $0.utf8.elementsEqual(part.utf8) } ? title : leaf
+    guard let title = item.facts.attributes["title"], let name = try? ItemName(leaf) else { return leaf }
+    return ImportNaming.fits(title, name) ? title : leaf
   }
 
   /// The identification of the entry in a source of this format; empty if there is none.
@@ -74,7 +74,7 @@ struct ExportMapping {
     items.append((item, draft.next))
     add(place.name, place.role, item, mediaType: place.mediaType)
     guard place.kind == .key, let key = item.publicKey else { return }
-    for (name, text) in [("publicKey", key.key), ("keyFingerprint", key.fingerprint)]
+    for (name, text) in zip(ExportForm.ofPublicKey, [key.key, key.fingerprint])
     where item.facts.attributes[name] == nil {
       draft.add(name, .text, text: String(text.split(separator: "\n").first ?? ""))
     }
@@ -90,19 +90,30 @@ struct ExportMapping {
   private mutating func add(
     _ name: String, _ role: ImportedField.Role, _ item: ExportedItem, mediaType: String? = nil
   ) {
-    if role == .oneTime, let uri = try? ItemURI.uri(of: item.facts, item.value) { return draft.add(name, role, uri) }
-    draft.add(name, role, item.value, mediaType: mediaType)
+    let mark = mark(of: item, role)
+    if role == .oneTime, let uri = try? ItemURI.uri(of: item.facts, item.value) {
+      return draft.add(name, role, uri, mark: mark)
+    }
+    draft.add(name, role, item.value, mediaType: mediaType, mark: mark)
+  }
+
+  /// The mark of a value: the item's kind, if an import would choose another one, and of a value that is empty.
+  private func mark(of item: ExportedItem, _ role: ImportedField.Role) -> String? {
+    guard form.hasMarks else { return nil }
+    let kinds = FittingKind.candidates(role, of: draft.kind, item.value)
+    let isNatural = FittingKind.first(of: kinds, for: item.value, item.facts.attributes) == item.kind
+    return isNatural && item.value.count > 0 ? nil : item.kind.rawValue
   }
 
   // MARK: Attributes
 
   private mutating func add(attributesOf item: ExportedItem) {
     let hasLogin = form.hasLogin(draft.kind)
-    for (key, text) in item.ownAttributes.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+    for (key, text) in item.ownAttributes.sorted(by: { AttributeFamily($0.key) < AttributeFamily($1.key) }) {
       switch key {
       case "title": continue
-      // The format knows whether a value is a file or a document, and no more.
-      case "media-type": continue
+      // A document is known by its place.
+      case "media-type" where draft.kind == .document: continue
       case "username" where hasLogin: draft.add(form.username, .username, text: text)
       case "url" where hasLogin: draft.add(form.url, .url, text: text)
       case "tags" where form.hasTags && Self.areTags(text):
@@ -127,7 +138,8 @@ struct ExportMapping {
     draft.add("created", .created, text: String(time(ImportKey.created) ?? item.facts.created))
     draft.add("modified", .modified, text: String(time(ImportKey.modified) ?? item.facts.modified))
     guard form.hasExpiry, let expiry = item.facts.expires ?? time(ImportKey.expires) else { return }
-    draft.add("expires", .expires, text: String(expiry))
+    let isEnforced = form.hasMarks && item.facts.expires != nil
+    draft.add("expires", .expires, text: String(expiry), mark: isEnforced ? ImportedField.enforced : nil)
   }
 
   // MARK: Versions

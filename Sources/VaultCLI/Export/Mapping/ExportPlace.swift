@@ -9,6 +9,12 @@ struct ExportPlace {
   let role: ImportedField.Role
   var mediaType: String?
 
+  /// The reason why an entry of the format cannot hold an item's value; nil if it can.
+  static func reason(_ item: ExportedItem, _ form: ExportForm) -> String? {
+    if item.value.count == 0 { return form.hasMarks ? nil : "its value is empty, so an entry would say nothing" }
+    return item.isText || form.hasFiles ? nil : "the format cannot hold its value, which is not text"
+  }
+
   private static let key = "Private key"
   private static let certificate = "Certificate"
 

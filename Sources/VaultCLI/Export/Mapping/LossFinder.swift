@@ -15,13 +15,13 @@ enum LossFinder {
     for (entry, mapped) in zip(entries, mapped) {
       let leader = mapped.items.first
       for (item, field) in entry.items {
-        for loss in losses(of: item, field, mapped, leader, now) { account.lose(loss, of: item.name) }
+        for loss in losses(of: item, field, mapped, leader) { account.lose(loss, of: item.name) }
       }
     }
   }
 
   private static func losses(
-    of item: ExportedItem, _ field: Int?, _ mapped: MappedEntry, _ leader: ImportedItem?, _ now: Int64
+    of item: ExportedItem, _ field: Int?, _ mapped: MappedEntry, _ leader: ImportedItem?
   ) -> [ExportLoss] {
     guard let field, let place = mapped.places[field].item, isKept(mapped.places[field].fate) else {
       return [.value]
@@ -32,15 +32,10 @@ enum LossFinder {
     if made.kind.rawValue != item.facts.kind { losses.append(.kind(item.facts.kind)) }
     if !made.value.value.isSame(as: item.value) { losses.append(.valueForm) }
     losses += attributes(of: item, made, leader)
-    if let expiry = item.facts.expires, made.expires != expiry, !isPast(expiry, now, made) { losses.append(.expiry) }
+    if let expiry = item.facts.expires, made.expires != expiry { losses.append(.expiry) }
     let lost = versionsLost(item, made)
     if lost > 0 { losses.append(.versions(lost)) }
     return losses + ExportLoss.policy(of: item.facts)
-  }
-
-  /// True for an expiry that has passed, which an import keeps as an attribute.
-  private static func isPast(_ expiry: Int64, _ now: Int64, _ made: ImportedItem) -> Bool {
-    expiry <= now && made.attributes[ImportKey.expires] == Timestamp.format(expiry)
   }
 
   /// True if a field becomes the value of an item.

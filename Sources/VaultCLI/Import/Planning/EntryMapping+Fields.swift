@@ -54,10 +54,12 @@ extension EntryMapping {
   /// A time of the source in the form of RFC 3339; a text that is no time stays as it is.
   private func timeText(of field: SourceField) -> String? { field.time.map(Timestamp.format) ?? field.attributeText }
 
-  /// Keeps the time at which the main item expires. A time that has passed must not keep the item from being served.
+  /// Keeps the time at which the main item expires. A time that has passed must not keep the item from being served,
+  /// unless a vault has not served it either.
   private mutating func keepExpiry(_ index: Int) -> Bool {
     let field = entry.fields[index]
-    guard let time = field.time, time > now, main != nil, expiry == nil else {
+    let isEnforced = field.facts.mark == ImportedField.enforced
+    guard let time = field.time, time > now || isEnforced, main != nil, expiry == nil else {
       return keep(index, as: freeKey(ImportKey.expires), timeText(of: field))
     }
     places[index] = FieldPlace(fate: .expiry)

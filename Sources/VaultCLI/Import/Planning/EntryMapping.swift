@@ -12,7 +12,7 @@ struct EntryMapping {
   /// The most attributes that an entry's fields become; an import adds up to ten of its own.
   static let mostAttributes = Attributes.maximumCount - 10
   /// The keys that only fields with a meaning of their own become.
-  private static let reserved = ImportKey.ofImport.union(["title", "username", "url", "tags", "media-type"])
+  private static let reserved = ImportKey.ofImport.union(["title"])
 
   let entry: SourceEntry
   let place: ImportNaming.Place
@@ -70,7 +70,7 @@ struct EntryMapping {
         places[index] = FieldPlace(fate: .refused(reason))
       } else if roles[index] == .setting {
         places[index] = FieldPlace(fate: .refused("it is a setting of the program that it comes from"))
-      } else if field.value.count == 0 {
+      } else if field.value.count == 0, field.facts.mark == nil {
         places[index] = FieldPlace(fate: .refused("it is empty"))
       }
     }
@@ -99,7 +99,7 @@ struct EntryMapping {
     nameNetwork()
     let field = entry.fields[main]
     if let type = mediaType(of: main) { attributes["media-type"] = type }
-    let kinds = FittingKind.candidates(roles[main], of: entry.facts.kind, field.value)
+    let kinds = FittingKind.candidates(field, as: roles[main], of: entry.facts.kind)
     let kind = FittingKind.first(of: kinds, for: field.value, attributes)
     insertMain(kind, field)
     places[main] = FieldPlace(fate: .value, item: 0)
@@ -142,11 +142,12 @@ struct EntryMapping {
     let field = entry.fields[index]
     let name = field.facts.name.isEmpty ? roles[index].rawValue : field.facts.name
     let beside = naming.name(name, in: place)
-    let kinds = FittingKind.candidates(roles[index], of: entry.facts.kind, field.value)
+    let kinds = FittingKind.candidates(field, as: roles[index], of: entry.facts.kind)
     let item = ImportedItem(
       beside.name, plain: beside.plain, family: beside.family, kind: FittingKind.first(of: kinds, for: field.value),
       value: field)
     item.attributes[ImportKey.field] = label(beside.plain)
+    item.otherNames = ImportNaming.otherNames(of: roles[index], beside)
     if let type = mediaType(of: index) { item.attributes["media-type"] = type }
     places[index] = FieldPlace(fate: .beside, item: items.count)
     items.append(item)
@@ -206,14 +207,21 @@ struct EntryMapping {
   /// The key for a text with this name; nil if no attribute can have the name.
   func key(for name: String) -> String? {
     do throws(ValueError) { try Attributes.checkNew(name) } catch { return nil }
-    return Self.reserved.contains(name) ? nil : name
+    // The media type that the source itself gives is the one that counts.
+    let isTaken = name == "media-type" && main.map { mediaType(of: $0) != nil } == true
+    return Self.reserved.contains(name) || isTaken ? nil : name
   }
 
   /// Gives the items their attributes.
   private mutating func finish() {
     // An item that holds a field has that field's own facts.
     if let first = items.first { first.attributes.merge(attributes) { own, _ in own } }
-    if main != nil { items[0].expires = expiry }
+    if main != nil {
+      items[0].expires = expiry
+    } else if let first = items.first, first.kind == .totp {
+      // An export makes such an entry of a one-time secret by itself, if its format has them only in logins.
+      first.otherNames.append(place.name)
+    }
     for item in items {
       item.attributes[ImportKey.source] = source
       if let id = attributes[ImportKey.id] { item.attributes[ImportKey.id] = id }

@@ -17,6 +17,15 @@ enum FittingKind {
     return true
   }
 
+  /// The kinds to try for the item that a field becomes: the one that an export of a vault has marked, then those of
+  /// its role.
+  static func candidates(
+    _ field: SourceField, as role: ImportedField.Role, of entry: ImportedEntry.Kind
+  ) -> [ItemKind] {
+    let marked = field.facts.mark.flatMap { ItemKind(rawValue: $0) }
+    return (marked.map { [$0] } ?? []) + candidates(role, of: entry, field.value)
+  }
+
   /// The kinds to try for the main item of an entry, or for an item beside it.
   static func candidates(_ role: ImportedField.Role, of entry: ImportedEntry.Kind, _ value: borrowing SecretBuffer)
     -> [ItemKind]

@@ -72,6 +72,32 @@ struct ImportNaming {
       name: take(parts).name, plain: Self.plain(parts), family: Self.plain(place.parts(leaf, isPlain: true)))
   }
 
+  /// The other names that the item of a field beside the main one may have in the vault. Each format has its own name
+  /// for the note and the one-time secret of an entry, and an underscore after a name that means something to it.
+  static func otherNames(of role: ImportedField.Role, _ beside: Beside) -> [ItemName] {
+    [beside.name, beside.family].flatMap { name -> [ItemName] in
+      let parts = name.text.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+      guard let leaf = parts.last else { return [] }
+      var leaves: [String] = leaf.utf8.last == UInt8(ascii: "_") ? [String(leaf.dropLast())] : []
+      for names in [["Notes", "notes"], ["otp", "totp"]] where names.contains(leaf) { leaves += names }
+      return leaves.filter { $0 != leaf }.compactMap { try? ItemName((parts.dropLast() + [$0]).joined(separator: "/")) }
+    }
+  }
+
+  /// True if an item of this name fits the title of an entry.
+  static func fits(_ title: String, _ name: ItemName) -> Bool {
+    guard let part = part(title) else { return false }
+    let leaf = name.text.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? ""
+    let plain = unnumbered(leaf)?.text ?? leaf
+    return [leaf, plain].contains { $0.utf8.elementsEqual(part.utf8) }
+  }
+
+  /// The name that an import gives an item of the vault's keyring with this label; nil if there is none.
+  static func movedName(_ name: ItemName, label: String) -> ItemName? {
+    guard let folder = name.folders.last, let part = part(label) else { return nil }
+    return try? ItemName("\(moved)/\(folder)/\(part)")
+  }
+
   private static func folder(_ parts: [String]) -> [String] {
     ShortenedName.parts(parts, bytes: most.folder, count: ItemName.maximumSegments - 1)
   }

@@ -183,9 +183,9 @@ struct ImportPlan {
     _ item: ImportedItem, _ isSame: (SourceField, Wire.Item) throws(E) -> Bool
   ) throws(E) -> ImportStanding? {
     for candidate in present.sameField(as: item) + present.sameName(as: item) {
-      guard let name = try? ItemName(candidate.name), !used.contains(name), candidate.isReadable else { continue }
+      guard let name = try? ItemName(candidate.name), !used.contains(name), candidate.isComparable else { continue }
       if candidate.isUnfinishedImport {
-        guard let versions = try versions(of: item, in: candidate, isSame) else { continue }
+        guard candidate.isReadable, let versions = try versions(of: item, in: candidate, isSame) else { continue }
         used.insert(name)
         return .begun(candidate, versions: versions)
       }
@@ -202,7 +202,8 @@ struct ImportPlan {
     of item: ImportedItem, _ isSame: (SourceField, Wire.Item) throws(E) -> Bool
   ) throws(E) -> ImportStanding? {
     let exact = present.byName[item.name].map { [$0] } ?? []
-    for candidate in present.sameField(as: item) + exact {
+    let others = item.otherNames.compactMap { present.byName[$0] }.filter { $0.kind == item.kind.rawValue }
+    for candidate in present.sameField(as: item) + exact + others {
       guard let name = try? ItemName(candidate.name), used.insert(name).inserted else { continue }
       if let stranger = present.strangers[name] { return .foreign(candidate, by: stranger) }
       let versions = candidate.isReadable ? try versions(of: item, in: candidate, isSame) : nil

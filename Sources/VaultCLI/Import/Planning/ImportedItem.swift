@@ -7,10 +7,12 @@ final class ImportedItem {
   let plain: ItemName
   /// The name under which the item is found again, whatever numbers it and its folder have.
   let family: ItemName
+  /// The names that the same field has after an export to another format and back.
+  var otherNames: [ItemName] = []
   /// The kind; a vault that refuses the value for its kind gets it as a ``ItemKind/blob``.
   var kind: ItemKind
   var attributes: [String: String] = [:]
-  /// The time at which the item expires, in Unix seconds; nil if the source gives none that is ahead.
+  /// The time at which the item expires, in Unix seconds; nil if the source gives none that counts.
   var expires: Int64?
   /// The field whose value is the item's.
   let value: SourceField
@@ -41,9 +43,16 @@ enum ImportKey {
   /// The key of the number of the version that an import with `--update` replaced, and of the import that stored that
   /// version, if one did.
   static let replaced = "import-replaced"
+  /// The key of the expiry that the item had before that, or ``never``.
+  static let replacedExpiry = "import-replaced-expires"
+  static let never = "never"
+  /// The key of the kind that the item had before that, if it has another one now.
+  static let replacedKind = "import-replaced-kind"
 
   /// The keys that say nothing about the content of an item.
-  static let ofImport: Set<String> = [source, id, field, created, modified, expires, run, replaced]
+  static let ofImport: Set<String> = [
+    source, id, field, created, modified, expires, run, replaced, replacedExpiry, replacedKind,
+  ]
 }
 
 /// The way of one field of the source into the vault.

@@ -32,14 +32,15 @@ struct PresentItems {
   init(
     for entries: [MappedEntry], source: String, isIdentified: Bool, stranger: @escaping (Wire.Item) -> String?
   ) {
-    names = Set(entries.flatMap { $0.items.flatMap { [$0.family, $0.plain, $0.name] } })
+    names = Set(entries.flatMap { $0.items.flatMap { [$0.family, $0.plain, $0.name] + $0.otherNames } })
     (self.source, self.isIdentified, self.stranger) = (source, isIdentified, stranger)
   }
 
   /// Notes an item of the vault if the import may meet it.
   mutating func add(_ item: Wire.Item) {
     guard let name = try? ItemName(item.name) else { return }
-    let families = ImportNaming.families(name).filter { names.contains($0) }
+    let moved = item.keyring.flatMap { ImportNaming.movedName(name, label: $0.label) }
+    let families = (ImportNaming.families(name) + [moved].compactMap { $0 }).filter { names.contains($0) }
     let identity = Self.identity(item.attributes, source)
     guard !families.isEmpty || identity != nil else { return }
     byName[name] = item
@@ -59,10 +60,11 @@ struct PresentItems {
     return all.filter { (try? ItemName($0.name)).map(near.contains) == true }
   }
 
-  /// The importer's items under the name of an item, with any number after it or its folder: the one of exactly that
-  /// name first.
+  /// The importer's items under the name of an item, with any number after it or its folder, or under another name of
+  /// its: the one of exactly that name first.
   func sameName(as item: ImportedItem) -> [Wire.Item] {
-    let all = byFamily[item.family] ?? []
+    let others = item.otherNames.filter { strangers[$0] == nil }.compactMap { byName[$0] }
+    let all = (byFamily[item.family] ?? []) + others
     guard let exact = byName[item.name], strangers[item.name] == nil else { return all }
     return [exact] + all.filter { !$0.name.utf8.elementsEqual(exact.name.utf8) }
   }
@@ -90,17 +92,9 @@ extension Wire.Item {
   /// True if an import has stored only some versions of the item.
   var isUnfinishedImport: Bool { attributes[ImportKey.run]?.hasSuffix(PresentItems.unfinished) == true }
 
+  /// True if the value can be read, perhaps after a person's proof.
+  var isComparable: Bool { neverRead != true }
+
   /// True if the value can be read without asking a person for a proof.
   var isReadable: Bool { neverRead != true && require == Requirement.none.name }
-
-  /// True if everything but the value is as an import would store it. What the import itself adds does not count, and
-  /// neither do attributes that were added since.
-  func agrees(with item: ImportedItem) -> Bool {
-    guard kind == item.kind.rawValue || kind == ItemKind.blob.rawValue, size == item.value.value.count else {
-      return false
-    }
-    return item.attributes.allSatisfy { key, value in
-      ImportKey.ofImport.contains(key) || attributes[key].map { $0.utf8.elementsEqual(value.utf8) } == true
-    }
-  }
 }

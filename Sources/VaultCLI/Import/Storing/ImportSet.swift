@@ -38,7 +38,7 @@ extension ImportStep {
       let (isFirst, isLast) = (index == 0, index == fields.count - 1)
       var new = Wire.NewItem(name: name.text)
       if present != nil || !isFirst { new.update = true }
-      if isFirst, present?.kind != item.kind.rawValue { new.kind = item.kind.rawValue }
+      if isFirst { new.kind = newKind?.rawValue }
       if isFirst || (isLast && isDivided) {
         new.attributes = attributes(run: isDivided && !isLast ? run + PresentItems.unfinished : run)
       }
@@ -55,7 +55,25 @@ extension ImportStep {
     if let present, !present.isUnfinishedImport {
       let earlier = present.attributes[ImportKey.run].map { " \($0)" } ?? ""
       attributes[ImportKey.replaced] = "\(present.version)\(earlier)"
+      attributes[ImportKey.replacedExpiry] = present.expires.map { Timestamp.format($0) } ?? ImportKey.never
+      attributes[ImportKey.replacedKind] = newKind == nil ? nil : present.kind
     }
     return attributes
+  }
+
+  /// The kind that the item has in the end.
+  var kind: ItemKind { newKind ?? present.flatMap { ItemKind(rawValue: $0.kind) } ?? item.kind }
+
+  /// The kind to store; nil if the item is there and keeps its own. A source that tells nothing of the kind takes none
+  /// away that the new values can have.
+  private var newKind: ItemKind? {
+    guard let present else { return item.kind }
+    guard present.kind != item.kind.rawValue else { return nil }
+    guard item.kind.isGeneral, let kind = ItemKind(rawValue: present.kind) else { return item.kind }
+    let all = present.attributes.merging(item.attributes) { _, new in new }
+    let isKept = (item.versions.dropFirst(skipped) + [item.value]).allSatisfy { field in
+      field.value.withBytes { FittingKind.accepts($0, kind, all) }
+    }
+    return isKept ? nil : item.kind
   }
 }

@@ -93,6 +93,7 @@ final class ReadBack {
     let step = steps[one.step]
     guard value.bytes.isSame(as: one.field.value) else { return false }
     guard one.isLast, let item = value.item else { return true }
+    if let expiry = step.item.expires, item.expires != expiry { return false }
     return item.attributes == step.attributes(run: run) && (step.present != nil || item.kind == step.item.kind.rawValue)
   }
 }
