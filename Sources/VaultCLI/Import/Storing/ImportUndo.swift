@@ -16,9 +16,7 @@ struct ImportUndo {
   struct Found {
     let run: String
     var made: [String] = []
-    /// The items that were there before, with the number of the version that was replaced, and the import from which
-    /// that version came.
-    var replaced: [(item: Wire.Item, version: Int, run: String?)] = []
+    var replaced: [Replaced] = []
     /// The items to which others have given another value since, with the callers that did.
     var kept: [(name: String, writer: String)] = []
 
@@ -35,10 +33,47 @@ struct ImportUndo {
 
     /// The items, with what becomes of each, in the order of their names.
     var lines: [String] {
-      let back = replaced.map { ($0.item.name, "back to the value of version \($0.version)") }
+      let back = replaced.map { ($0.item.name, $0.text) }
       let since = kept.map { ($0.name, "stays, because \(Printable.text($0.writer)) has written it since") }
       let all = made.map { ($0, "to the trash") } + back + since
       return all.sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }.map { "\(Printable.whole($0)): \($1)" }
+    }
+  }
+
+  /// An item that was there before.
+  struct Replaced {
+    let item: Wire.Item
+    /// The number of the version that was replaced.
+    let version: Int
+    /// The import from which that version came; nil if it came from none.
+    let run: String?
+    /// The expiry before, in Unix seconds, and 0 for none; nil if the import did not note it.
+    let expires: Int64?
+    /// The kind before, if the import has changed it.
+    let kind: ItemKind?
+
+    /// Nil for an item that was not there before.
+    init?(_ item: Wire.Item) {
+      let before = (item.attributes[ImportKey.replaced] ?? "").split(separator: " ", maxSplits: 1).map(String.init)
+      guard let version = before.first.flatMap({ Int($0) }) else { return nil }
+      (self.item, self.version, run) = (item, version, before.count > 1 ? before[1] : nil)
+      let expiry = item.attributes[ImportKey.replacedExpiry]
+      expires = expiry.flatMap { $0.utf8.elementsEqual(ImportKey.never.utf8) ? 0 : Timestamp.parse($0) }
+      kind = item.attributes[ImportKey.replacedKind].flatMap { ItemKind(rawValue: $0) }
+    }
+
+    var text: String {
+      let value = "back to the value of version \(version)"
+      guard let expires, expires != item.expires ?? 0 else { return value }
+      return value + (expires == 0 ? ", without an expiry" : ", and to the expiry \(Timestamp.format(expires))")
+    }
+
+    /// The attributes after the import is taken back.
+    var attributes: [String: String] {
+      var attributes = item.attributes
+      attributes[ImportKey.run] = run
+      for key in [ImportKey.replaced, ImportKey.replacedExpiry, ImportKey.replacedKind] { attributes[key] = nil }
+      return attributes
     }
   }
 
@@ -83,11 +118,8 @@ struct ImportUndo {
     for item in items where importer.hasMade(item) && run(item).utf8.elementsEqual(newest.utf8) {
       if let writer = importer.stranger(in: item) {
         found.kept.append((item.name, writer))
-        continue
-      }
-      let before = (item.attributes[ImportKey.replaced] ?? "").split(separator: " ", maxSplits: 1).map(String.init)
-      if let version = before.first.flatMap({ Int($0) }) {
-        found.replaced.append((item, version, before.count > 1 ? before[1] : nil))
+      } else if let replaced = Replaced(item) {
+        found.replaced.append(replaced)
       } else {
         found.made.append(item.name)
       }
@@ -95,16 +127,20 @@ struct ImportUndo {
     return found
   }
 
-  /// Restores the replaced values. The attributes stay as the import left them, because the vault keeps no earlier
-  /// ones.
+  /// Restores the replaced values, with their expiry and kind. The other attributes stay as the import left them,
+  /// because the vault keeps no earlier ones.
   private func restore(_ found: Found) throws(Failure) {
-    for (item, version, run) in found.replaced {
-      var attributes = item.attributes
-      attributes[ImportKey.run] = run
-      attributes[ImportKey.replaced] = nil
+    for replaced in found.replaced {
+      let name = replaced.item.name
+      var item = Wire.NewItem(name: name, attributes: replaced.attributes, update: true)
+      (item.expires, item.kind) = (replaced.expires, replaced.kind?.rawValue)
       _ = try session.unlocking { vault in
-        _ = try vault.restoreVersion(version, of: item.name)
-        return try vault.set(Wire.NewItem(name: item.name, attributes: attributes, update: true))
+        // A blob can have both values.
+        if replaced.kind != nil {
+          _ = try vault.set(Wire.NewItem(name: name, kind: ItemKind.blob.rawValue, update: true))
+        }
+        _ = try vault.restoreVersion(replaced.version, of: name)
+        return try vault.set(item)
       }
     }
   }
