@@ -9,6 +9,8 @@ struct ExportLoss: Hashable {
   static let value = ExportLoss(what: "the value itself")
   static let valueForm = ExportLoss(what: "the form of the value, which is written as a URI")
   static let expiry = ExportLoss(what: "the expiry")
+  /// The name of an item of which a variable has only the letters, digits and underscores.
+  static let exactName = ExportLoss(what: "the exact name")
   static let keyring = ExportLoss(what: "what programs keep with it through the Secret Service")
 
   static func kind(_ kind: String) -> ExportLoss { ExportLoss(what: "the kind \(Printable.text(kind))") }

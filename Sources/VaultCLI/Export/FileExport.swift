@@ -34,7 +34,7 @@ struct FileExport {
     guard !selection.items.isEmpty else {
       throw Failure(.missing, "there is no item to export", selection.account.lines.first)
     }
-    if format == .env { try EnvironmentLines.check(selection.items.map(\.name)) }
+    if format == .env { _ = try EnvironmentNames(selection.items) }
     if !options.yes, !options.dryRun { try ask(selection) }
     let password: SecretBuffer? = hasPassword && !options.dryRun ? try ExportPassword.ask(exports.secrets) : nil
     try session.unlocking(for: "vault export") { vault in
@@ -42,7 +42,7 @@ struct FileExport {
     }
     let items = try selection.read(format, session)
     var account = selection.account
-    let content = content(items, &account)
+    let content = try content(items, &account)
     if !options.dryRun { try write(content, password) }
     try finish(account)
   }
@@ -80,28 +80,40 @@ struct FileExport {
   }
 
   /// Maps the items, and adds what is lost to the account.
-  private func content(_ items: [ExportedItem], _ account: inout ExportAccount) -> Content {
+  private func content(_ items: [ExportedItem], _ account: inout ExportAccount) throws(Failure) -> Content {
     switch format {
     case .json:
       for item in items { for loss in BatchLines.losses(of: item) { account.lose(loss, of: item.name) } }
       return .text(BatchLines.text(items))
-    case .env:
-      for item in items where !EnvironmentLines.canHold(item) {
-        account.leaveOut(item.name.text, "no variable can hold its value, which is not text")
-        account.items -= 1
-      }
-      let held = items.filter { EnvironmentLines.canHold($0) }
-      for item in held { for loss in EnvironmentLines.losses(of: item) { account.lose(loss, of: item.name) } }
-      return .text(EnvironmentLines.text(held))
+    case .env: return .text(try variables(items, &account))
     case .kdbx: return entries(items, .kdbx, &account)
     case .bitwarden: return entries(items, .bitwarden, &account)
     }
   }
 
+  private func variables(
+    _ items: [ExportedItem], _ account: inout ExportAccount
+  ) throws(Failure) -> SecretBuffer {
+    let names = try EnvironmentNames(items.map { ($0.name, $0.facts) })
+    for item in items where !EnvironmentLines.canHold(item) {
+      account.leaveOut(item.name.text, "no variable can hold its value, which is not text")
+      account.items -= 1
+    }
+    let held = items.filter { EnvironmentLines.canHold($0) }
+    for item in held { for loss in EnvironmentLines.losses(of: item, names) { account.lose(loss, of: item.name) } }
+    return EnvironmentLines.text(held, names)
+  }
+
   private func entries(
     _ items: [ExportedItem], _ order: ExportOrder.Format, _ account: inout ExportAccount
   ) -> Content {
-    let entries = ExportMapping.map(items, ExportForm(order))
+    let form = ExportForm(order)
+    for item in items {
+      guard let reason = ExportPlace.reason(item, form) else { continue }
+      account.leaveOut(item.name.text, reason)
+      account.items -= 1
+    }
+    let entries = ExportMapping.map(items, form)
     LossFinder.find(entries, now: Int64(time(nil)), into: &account)
     return .entries(entries.map(\.entry), order)
   }

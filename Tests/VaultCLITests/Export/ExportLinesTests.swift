@@ -21,7 +21,8 @@ import VaultWire
     }
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    let text = EnvironmentLines.text(items).text() ?? ""
+    let names = try EnvironmentNames(items.map { ($0.name, $0.facts) })
+    let text = EnvironmentLines.text(items, names).text() ?? ""
     try sandbox.write(text, to: "values.env")
     for (number, value) in Self.values.enumerated() {
       let script = #". '\#(sandbox.home)/values.env' && printf '%s.' "$OWM_VALUE_\#(number)""#
@@ -33,18 +34,46 @@ import VaultWire
     "the name of a variable is that of the item, in capital letters",
     arguments: [("owm/appid", "OWM_APPID"), ("a.b-c d", "A_B_C_D"), ("1st", "_1ST"), ("ü", "__"), ("A_b", "A_B")])
   func variables(name: String, variable: String) throws {
-    #expect(EnvironmentLines.variable(of: try ItemName(name)) == variable)
+    #expect(EnvironmentNames.whole(try ItemName(name)) == variable)
   }
 
   @Test("items with the same variable are refused by name") func clash() throws {
-    let names = try ["a/b", "c", "a.b"].map { try ItemName($0) }
+    let items = try ["a/b", "c", "a.b"].map { try Items.item($0) }.map { ($0.name, $0.facts) }
     do throws(Failure) {
-      try EnvironmentLines.check(names)
+      _ = try EnvironmentNames(items)
       Issue.record("it was not refused")
     } catch {
       #expect(error.exit == .invalid && error.event == "`a/b` and `a.b` would both be A_B")
     }
-    #expect(throws: Never.self) { try EnvironmentLines.check(Array(names.prefix(2))) }
+    #expect(throws: Never.self) { _ = try EnvironmentNames(Array(items.prefix(2))) }
+  }
+
+  @Test("an item that an import has made of a variable gets that variable back, if no other item has it")
+  func imported() throws {
+    func item(_ name: String, id: String, _ source: String = "env:.env") throws -> ExportedItem {
+      try Items.item(name, .password, "secret", ["source": source, "source-id": id])
+    }
+    let items = try [
+      item("env/API_KEY", id: "env/API_KEY"), item("env/lower_case", id: "env/lower_case"),
+      item("into/env/app/X", id: "env/app/X", "dotfiles:home"), item("env/a/TWICE", id: "env/a/TWICE"),
+      item("env/b/TWICE", id: "env/b/TWICE"), item("env/renamed", id: "env/OLD"), item("other/Y", id: "env/Y", "csv:f"),
+    ]
+    let names = try EnvironmentNames(items.map { ($0.name, $0.facts) })
+    #expect(
+      items.map { names.variable(of: $0.name) } == [
+        "API_KEY", "lower_case", "X", "ENV_A_TWICE", "ENV_B_TWICE", "ENV_RENAMED", "OTHER_Y",
+      ])
+    #expect(EnvironmentLines.losses(of: items[0], names).isEmpty)
+    #expect(EnvironmentLines.losses(of: items[3], names).map(\.what) == ["the exact name"])
+  }
+
+  @Test("a kind is lost only if the value does not tell it") func kinds() throws {
+    func lost(_ kind: ItemKind, _ value: String) throws -> [String] {
+      let item = try Items.item("env/A", kind, value, ["source": "env:.env", "source-id": "env/A"])
+      return EnvironmentLines.losses(of: item, try EnvironmentNames([(item.name, item.facts)])).map(\.what)
+    }
+    #expect(try lost(.note, "two\nlines").isEmpty && lost(.password, "secret").isEmpty)
+    #expect(try lost(.note, "one line") == ["the kind note"] && lost(.apiKey, "k") == ["the kind api-key"])
   }
 
   @Test("a value that is not text, or has a NUL, is none for a variable") func binary() throws {

@@ -83,16 +83,17 @@ struct PlannedVault {
     items.append(
       Wire.Item(
         name: name, kind: kind.rawValue, attributes: attributes, accessible: "when-unlocked", require: "none",
-        reuse: 60,
-        version: version, created: 0, modified: 0, expires: expires, size: value.value.count, creator: creator,
-        writer: writer))
+        reuse: 60, version: version, created: 0, modified: 0, expires: expires, size: value.value.count,
+        creator: creator, writer: writer))
   }
 
   /// Puts an item of the importer, as an export has read it.
   mutating func put(_ item: ExportedItem) {
     let bytes = item.value.withBytes { $0.array }
     values[item.name.text] = PlannedSource.field("value", .password, bytes)
-    items.append(item.facts)
+    var facts = item.facts
+    (facts.creator, facts.writer) = (Self.importer, Self.importer)
+    items.append(facts)
   }
 
   /// - Parameter isIdentified: whether the identifications of the entries are like no others.

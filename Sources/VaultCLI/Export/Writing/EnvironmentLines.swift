@@ -5,41 +5,15 @@ internal import VaultWire
 /// Items as lines `NAME='value'` that a POSIX shell and systemd read back exactly (sh(1); systemd.exec(5),
 /// EnvironmentFile=).
 enum EnvironmentLines {
-  /// The name of an item's variable: its whole name in capital letters, with `_` for each byte that no variable has,
-  /// such as `OWM_APPID` for `owm/appid`.
-  static func variable(of name: ItemName) -> String {
-    let bytes = name.text.utf8.map { byte in
-      guard VariableName.isPart(byte) else { return UInt8(ascii: "_") }
-      return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte & ~0x20 : byte
-    }
-    let text = String(decoding: bytes, as: UTF8.self)
-    return VariableName.isValid(bytes) ? text : "_" + text
-  }
-
-  /// Throws if two items would have the same variable.
-  static func check(_ names: [ItemName]) throws(Failure) {
-    var items: [String: ItemName] = [:]
-    for name in names {
-      let variable = variable(of: name)
-      guard let other = items[variable] else {
-        items[variable] = name
-        continue
-      }
-      throw Failure(
-        .invalid, "\(Printable.quoted(other.text)) and \(Printable.quoted(name.text)) would both be \(variable)",
-        "leave one of them out by a predicate, or rename it")
-    }
-  }
-
   /// True if a variable can hold the value: text without a NUL.
   static func canHold(_ item: ExportedItem) -> Bool {
     item.isText && item.value.withBytes { !Span<UInt8>(_bytes: $0).contains(0) }
   }
 
-  static func text(_ items: [ExportedItem]) -> SecretBuffer {
+  static func text(_ items: [ExportedItem], _ names: EnvironmentNames) -> SecretBuffer {
     var text = SecretBuffer(capacity: 64 << 10)
     for item in items {
-      text.append(utf8: variable(of: item.name) + "=")
+      text.append(utf8: names.variable(of: item.name) + "=")
       item.value.withBytes { append($0, to: &text) }
       text.append(UInt8(ascii: "\n"))
     }
@@ -65,9 +39,12 @@ enum EnvironmentLines {
     [UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "$"), UInt8(ascii: "`")].contains(byte)
   }
 
-  /// The losses of an item in this form, which holds its value alone.
-  static func losses(of item: ExportedItem) -> [ExportLoss] {
-    var losses: [ExportLoss] = item.kind == .password ? [] : [.kind(item.facts.kind)]
+  /// The losses of an item in this form, which holds its value and the name of a variable.
+  static func losses(of item: ExportedItem, _ names: EnvironmentNames) -> [ExportLoss] {
+    var losses: [ExportLoss] = names.isOwn(item.name) ? [] : [.exactName]
+    // An import sees by the value alone what it is.
+    let kinds = FittingKind.candidates(.secret, of: .value, item.value)
+    if FittingKind.first(of: kinds, for: item.value) != item.kind { losses.append(.kind(item.facts.kind)) }
     losses += item.ownAttributes.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { .attribute($0) }
     if item.facts.expires != nil { losses.append(.expiry) }
     if !item.versions.isEmpty { losses.append(.versions(item.versions.count)) }
