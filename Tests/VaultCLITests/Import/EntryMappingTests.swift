@@ -1,3 +1,4 @@
+import VaultBytes
 import Testing
 import VaultModel
 import VaultWire
