@@ -1,5 +1,5 @@
-import VaultBytes
 import Testing
+import VaultBytes
 import VaultModel
 import VaultWire
 
