@@ -44,6 +44,9 @@ struct ImportStrangerTests {
       user + arguments + ["--socket", sandbox.socket], program: "/usr/bin/setpriv", stdin: Array(stdin.utf8))
   }
 
+  /// The option by which this user's commands find the machine's vault, which is in a folder open to the other one.
+  private static func at(_ sandbox: Sandbox) -> [String] { ["--socket", sandbox.socket] }
+
   private static func plant(
     _ sandbox: Sandbox, _ name: String, _ value: String, _ attributes: [String: String]
   ) throws {
@@ -66,28 +69,28 @@ struct ImportStrangerTests {
       try Self.plant(sandbox, "shared/x", "mine", Self.marks)
       let unfinished = Self.marks.merging(["import": "2026-01-01T00:00:00Z-0000 unfinished"]) { own, _ in own }
       try Self.plant(sandbox, "shared/y", "old-known", unfinished)
-      let outcome = try sandbox.run(["import", "--yes"] + options + [path])
+      let outcome = try sandbox.run(["import", "--yes"] + options + [path] + Self.at(sandbox))
       #expect(outcome.status == 0, "\(outcome)")
       #expect(try Self.read(sandbox, "shared/x") == "mine" && Self.read(sandbox, "shared/y") == "old-known")
-      #expect(try sandbox.must(["get", "bank"]) == "secret-two")
+      #expect(try sandbox.must(["get", "bank"] + Self.at(sandbox)) == "secret-two")
     }
   }
 
   @Test("replaces nothing that the other user has made under the very name, and says whose it is") func taken() throws {
     try Self.with { sandbox, path in
       let into = ["import", "--yes", "--into", "shared"]
-      #expect(try sandbox.run(into + [path]).status == 77)
+      #expect(try sandbox.run(into + [path] + Self.at(sandbox)).status == 77)
       try Self.plant(sandbox, "shared/bank", "mine", [:])
       for options in [[], ["--update"], ["--update", "--allow-granted"]] {
-        let outcome = try sandbox.run(into + options + [path])
+        let outcome = try sandbox.run(into + options + [path] + Self.at(sandbox))
         #expect(outcome.status == 73 && outcome.errors.contains("an item of others has its name"), "\(outcome)")
         #expect(
           outcome.output.contains("`shared/bank` is there, made or written by user:\(Self.stranger)"), "\(outcome)")
         #expect(try Self.read(sandbox, "shared/bank") == "mine")
       }
-      let json = try sandbox.run(into + ["--json", path])
+      let json = try sandbox.run(into + ["--json", path] + Self.at(sandbox))
       #expect(json.output.contains(#""foreign":["shared/bank"]"#), "\(json)")
-      let both = try sandbox.run(into + ["--keep-both", path])
+      let both = try sandbox.run(into + ["--keep-both", path] + Self.at(sandbox))
       #expect(both.status == 77 && both.errors.contains("`shared/bank (2)`: open to user:\(Self.stranger) (get, set)"))
     }
   }
@@ -96,17 +99,17 @@ struct ImportStrangerTests {
   func versions() throws {
     try Self.with { sandbox, path in
       let into = ["import", "--yes", "--into", "shared"]
-      let first = try sandbox.must(into + ["--allow-granted", path])
+      let first = try sandbox.must(into + ["--allow-granted", path] + Self.at(sandbox))
       let grant = "`shared/bank`: open to user:\(Self.stranger) (get, set) by grants"
       #expect(first.contains(grant))
-      #expect(try sandbox.must(into + [path]).contains("1 item already there: 1 in `shared/`"))
+      #expect(try sandbox.must(into + [path] + Self.at(sandbox)).contains("1 item already there: 1 in `shared/`"))
       let changed = try Self.export("secret-three", to: sandbox)
-      let dry = try sandbox.run(["import", "--dry-run", "--update", changed])
+      let dry = try sandbox.run(["import", "--dry-run", "--update", changed] + Self.at(sandbox))
       #expect(dry.output.contains(grant), "\(dry)")
-      let outcome = try sandbox.run(["import", "--yes", "--update", changed])
+      let outcome = try sandbox.run(["import", "--yes", "--update", changed] + Self.at(sandbox))
       #expect(outcome.status == 77 && outcome.errors.contains(grant), "\(outcome)")
       #expect(try Self.read(sandbox, "shared/bank") == "secret-two")
-      try sandbox.must(["import", "--yes", "--update", "--allow-granted", changed])
+      try sandbox.must(["import", "--yes", "--update", "--allow-granted", changed] + Self.at(sandbox))
       #expect(try Self.read(sandbox, "shared/bank") == "secret-three")
     }
   }
@@ -114,11 +117,11 @@ struct ImportStrangerTests {
   @Test("takes back no import that the other user has made up") func undo() throws {
     try Self.with { sandbox, path in
       try Self.plant(sandbox, "shared/y", "mine", ["import": "9999-01-01T00:00:00Z-ffff"])
-      let none = try sandbox.run(["import", "--undo", "--yes"])
+      let none = try sandbox.run(["import", "--undo", "--yes"] + Self.at(sandbox))
       #expect(none.status == 66 && none.errors.contains("no import of yours"), "\(none)")
-      try sandbox.must(["import", "--yes", path])
-      try sandbox.must(["import", "--undo", "--yes"])
-      #expect(try sandbox.must(["list"]) == "shared/y\n")
+      try sandbox.must(["import", "--yes", path] + Self.at(sandbox))
+      try sandbox.must(["import", "--undo", "--yes"] + Self.at(sandbox))
+      #expect(try sandbox.must(["list"] + Self.at(sandbox)) == "shared/y\n")
     }
   }
 }
