@@ -202,9 +202,9 @@ import VaultTesting
       let command = command.replacing("GET", with: Sandbox.path(of: "vault") + " get 2>/dev/null")
       return try Terminal(sandbox, ["watch", item, "--now", "--exec", command])
     }
-    let late = try watch("web", "GET web && echo .")
-    let early = try watch("boot", "GET boot && echo .")
-    let both = try watch("*o*", "GET boot; GET other && echo . || echo !")
+    let late = try watch("web", "v=$(GET web) && echo $v.")
+    let early = try watch("boot", "v=$(GET boot) && echo $v.")
+    let both = try watch("*o*", "v=$(GET boot); w=$(GET other) && echo $v$w. || echo $v!")
     try early.expect("early.\r\n")
     try both.expect("early!\r\n")
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
