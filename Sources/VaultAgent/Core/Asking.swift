@@ -31,6 +31,8 @@ final class Asking {
   private let faces: Faces
   private var vault: Vault
   private var told: [String] = []
+  /// The daemon's messages since the last typed answer, which no further question has shown; nil before an answer.
+  private var afterAnswer: [String]?
   /// True when the last typed secret has letters that can be composed in another way.
   private var hasComposed = false
   private var shown: (any Face)?
@@ -147,8 +149,10 @@ final class Asking {
     for attempt in 1... {
       told = attempt == 1 ? [] : ["that was wrong; attempt \(attempt) of \(Self.attempts)"]
       if attempt > 1, hasComposed { told.append(ComposedLetters.hint) }
+      afterAnswer = nil
       do {
         try body(vault) { prompt in try answer(prompt) }
+        tellAfterAnswer()
         return
       } catch ClientError.fault(.authenticationFailed(_, let wait)) where attempt < Self.attempts {
         var polled = pollfd(fd: open.end.descriptor, events: Int16(POLLIN), revents: 0)
@@ -157,12 +161,23 @@ final class Asking {
     }
   }
 
+  /// Tells the person what the daemon said of a question whose answer counted, as that another program has joined it.
+  /// A dialog cannot show this while it is open, and what ``show()`` shows vanishes at the end of the conversation,
+  /// except on a terminal.
+  private func tellAfterAnswer() {
+    guard let texts = afterAnswer, !texts.isEmpty, shown?.name != .terminal else { return }
+    let title = QuestionText.title(isSystem: open.isSystem)
+    // A face that cannot show it loses it: the text may name an item, so the journal does not get it.
+    faces.tell(Notice(title: title, text: texts.joined(separator: "; "), isUrgent: false))
+  }
+
   private func answer(_ prompt: borrowing Prompt) throws -> SecretBuffer? {
     let text = Printable.text(prompt.text)
     let kind: Question.Kind
     switch prompt.style {
     case .info, .error:
       told.append(text)
+      afterAnswer?.append(text)
       show()
       return nil
     case .secret: kind = .secret
@@ -171,7 +186,10 @@ final class Asking {
     case .newSecret, .confirm: throw End.unable
     }
     let question = QuestionText.question(kind, open.inquiry, isSystem: open.isSystem, told: told, prompt: text)
+    // The question shows all that was told before.
+    afterAnswer = nil
     guard let answer = try ask(question, while: prompt.open) else { return nil }
+    afterAnswer = []
     switch consume answer {
     case .typed(let secret):
       hasComposed = ComposedLetters.areIn(secret)

@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// A prompt that the daemon withdraws while the agent asks it, from a daemon that withdraws it when the test says so.
-@Suite("A prompt of the agent that is withdrawn") struct WithdrawnPromptTests {
+/// A prompt about which the daemon goes on while the agent asks it, from a daemon that does so when the test says so.
+@Suite("A prompt of the agent that is withdrawn, or that another program joins") struct WithdrawnPromptTests {
   /// Starts a daemon that asks for the login password. After a line in the pipe `go` it says `then`, and it keeps the
   /// answers of the agent in the file `said`.
   private func daemon(in sandbox: Sandbox, then: String) throws -> Activation {
@@ -81,6 +81,51 @@ import VaultTesting
     try terminal.expect("nothing was done: ")
     let said = try answers(sandbox)
     #expect(said.contains("Vault.Dismiss") && said.contains("123456"), "\(said)")
+    terminal.signal(SIGTERM)
+    #expect(try terminal.wait() == 0)
+  }
+
+  @Test("stays as it is in a dialog when another program joins it, which is named after the answer")
+  func joined() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let root = sandbox.root
+    let daemon = try self.daemon(
+      in: sandbox,
+      then: "prompt info 'Also asked to use b'; read -r line <'\(root)/go'; say '{\"parameters\":{}}'")
+    defer { withExtendedLifetime(daemon) {} }
+    // The dialog is answered once the test says so.
+    let command = root + "/command"
+    try Executable.write(
+      """
+      #!/bin/sh
+      read -r question
+      printf '%s\\n' "$question" >>'\(root)/shown'
+      case $question in
+      *'"style":"secret"'*) read -r typed <'\(root)/typed'; echo "$typed";;
+      esac
+
+      """, to: command)
+    try sandbox.run("-c", "mkfifo -m 600 \(root)/typed; : >\(root)/shown", program: "/bin/sh")
+    let terminal = try Terminal(
+      sandbox, ["agent", "--faces", "command", "--command", command, "--socket", sandbox.socket])
+    func shown(_ text: String) throws -> String {
+      var shown = ""
+      try wait(for: text) {
+        shown = try String(contentsOfFile: root + "/shown", encoding: .utf8)
+        return shown.contains(text)
+      }
+      return shown
+    }
+    _ = try shown(#""style":"secret""#)
+    // The daemon says it before the answer is there.
+    try sandbox.run("-c", "echo >\(root)/go; echo right >\(root)/typed", program: "/bin/sh")
+    #expect(try answers(sandbox).contains(#""answer":"right""#))
+    try sandbox.run("-c", "echo >\(root)/go", program: "/bin/sh")
+    let all = try shown(#""about":"notice""#)
+    let lines = all.split(separator: "\n")
+    #expect(lines.count { $0.contains(#""style":"secret""#) } == 1, "\(all)")
+    #expect(lines.contains { $0.contains("notice") && $0.contains(#""text":"Also asked to use b""#) }, "\(all)")
     terminal.signal(SIGTERM)
     #expect(try terminal.wait() == 0)
   }
