@@ -28,12 +28,14 @@ struct DepositIntake {
   // MARK: One deposit
 
   /// Takes in the deposit that waits in a row, or keeps it aside.
-  mutating func take(_ row: DepositRow, _ keychain: Keychain) throws(VaultError) -> TakenDeposit {
+  ///
+  /// - Parameter isGiven: false when no deposit can have been given the row's number.
+  mutating func take(_ row: DepositRow, isGiven: Bool, _ keychain: Keychain) throws(VaultError) -> TakenDeposit {
     item = nil
     var read: ReadDeposit?
     let judged: TakenDeposit.Result
     // The MAC is checked before anything of the row is opened.
-    if try row.isAuthentic(keychain) {
+    if isGiven, try row.isAuthentic(keychain) {
       var fault: DepositObstacle?
       do throws(DepositFault) {
         try ReadDeposit.open(row, keychain, outer)

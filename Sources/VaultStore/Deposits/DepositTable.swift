@@ -36,6 +36,12 @@ struct DepositTable {
   /// True once the rows that are kept aside or remembered are known to be those that were stored last.
   var isVerified = false
 
+  /// The end of the numbers that can have come about regularly for waiting rows: those above the settled rows, and no
+  /// more than anybody leaves deposits between two unlocks.
+  var endOfGiven: Int64 {
+    min((isVerified ? lastSettled : 0) + Keychain.rowsApart, DepositRow.numbers.upperBound)
+  }
+
   /// True when a deposit with that identity is kept aside or remembered.
   func hasSeen(_ id: ItemID) -> Bool { seen[id] != nil }
 

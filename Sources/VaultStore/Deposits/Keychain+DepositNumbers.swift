@@ -3,14 +3,19 @@ import VaultModel
 
 // The numbers of deposits. The MAC of a waiting row covers the row's number. So a row that somebody inserted or moved
 // does not influence any number: not the numbers that other rows get, and not the number under which it is kept aside.
+//
+// A holder of the key of one class can forge a row of that class under any number. So rows whose numbers jump do not
+// influence the numbers of others either, and are not taken in: otherwise one row near the last number would keep all
+// callers from leaving anything.
 extension Keychain {
   /// The number for a new row: the first free number above those of all authentic rows, so that deposits are taken in
   /// in the order in which they were left.
   ///
-  /// Before the first unlock, some rows cannot be checked. Such a row counts only if its number can have come about
-  /// regularly (``rowsApart``).
+  /// A row counts only if its number can have come about regularly (``DepositTable/endOfGiven``) and is in the lower
+  /// half of such numbers, so that the numbers after it can have come about regularly as well. Rows that cannot be
+  /// checked before the first unlock count under the same condition.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when no number is left, which only authentic rows can cause.
+  /// - Throws: ``VaultError/corrupt(_:)`` when no number is left, which only rows that were settled can cause.
   func nextDeposit() throws(VaultError) -> Int64 {
     let table = try knownDeposits()
     let last = if let given = table.lastGiven { given } else { try lastDeposit(table) }
@@ -26,12 +31,13 @@ extension Keychain {
   /// The highest number of a row that is authentic, or may be.
   private func lastDeposit(_ table: DepositTable) throws(VaultError) -> Int64 {
     var last = table.isVerified ? table.lastSettled : 0
+    let end = last + (table.endOfGiven - last) / 2
     var unjudged: [Int64] = []
     let publicKey = try? checkedPublicKey()
     // Rows that somebody inserted must not make this take long, so no more bytes are read than deposits can have in
     // total.
     var bytes = 0
-    for number in table.waiting.keys.filter(DepositRow.numbers.contains).sorted(by: >) where number > last {
+    for number in table.waiting.keys.filter({ $0 < end }).sorted(by: >) where number > last {
       bytes += table.waiting[number] ?? 0
       guard bytes <= Self.mostDepositBytes else { break }
       guard let row = try database.deposit(number) else { throw .corrupt("a deposit is not where it was") }
@@ -41,8 +47,7 @@ extension Keychain {
       case nil: unjudged.append(number)
       }
     }
-    let end = min(last + Self.rowsApart, DepositRow.numbers.upperBound)
-    return max(last, unjudged.first { $0 < end - 1 } ?? 0)
+    return max(last, unjudged.first ?? 0)
   }
 
   /// True when a waiting row is authentic; nil when there is no key to check it with.

@@ -81,7 +81,7 @@ extension Keychain {
           // A rekey that has ended meanwhile has kept aside the rows that are not authentic.
           guard try knownDeposits().waiting[number] != nil else { continue }
           guard let row = try database.deposit(number) else { throw .corrupt("a deposit is not where it was") }
-          taken.append((number, try intake.take(row, self)))
+          taken.append((number, try intake.take(row, isGiven: rest.isGiven(number), self)))
         }
       }
       waiting = rest

@@ -15,6 +15,9 @@ public struct WaitingDeposits: Sendable {
   /// The rows that waited when the table was read, whatever their number.
   private var found: Set<Int64> = []
   private var cleared = 0
+  /// The end of the numbers that deposits can have been given (``DepositTable/endOfGiven``), as it was when the table
+  /// was read: a deposit that is taken in does not move it, so that forged ones cannot move it one after the other.
+  private var end: Int64 = 0
 
   public init() {}
 
@@ -24,6 +27,9 @@ public struct WaitingDeposits: Sendable {
   /// True when a deposit of that number waited.
   func isFound(_ number: Int64) -> Bool { found.contains(number) }
 
+  /// True when a deposit can have been given that number.
+  func isGiven(_ number: Int64) -> Bool { number < end }
+
   /// Reads the table at the first call, and does nothing at later calls.
   ///
   /// - Parameter age: the age of the strongest class.
@@ -31,7 +37,7 @@ public struct WaitingDeposits: Sendable {
     guard waiting == nil else { return }
     let table = try table()
     let rows = table.waiting.merging(table.foreign) { own, _ in own }
-    found = Set(rows.keys)
+    (found, end) = (Set(rows.keys), table.endOfGiven)
     // If more deposits wait than anybody can have left, the rest is left for another time.
     var (numbers, bytes): ([Int64], Int) = ([], 0)
     for (number, size) in rows.sorted(by: { $0.key < $1.key }).prefix(Keychain.mostDeposits) {

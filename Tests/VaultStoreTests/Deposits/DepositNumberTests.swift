@@ -9,6 +9,10 @@ import VaultModel
   private static let numbers: [Int64] = [
     .min, .min + 1, -1, 0, 4, 1 << 32, (1 << 32) - 2, (1 << 53) - 2, (1 << 53) - 1, 1 << 53, .max - 1, .max,
   ]
+  private static let rowsApart = Keychain.rowsApart
+  private static let jumping: [[Int64]] = [
+    [rowsApart], [rowsApart - 1, 2 * rowsApart - 2, 3 * rowsApart - 3], [(1 << 53) - 2], [(1 << 53) - 1],
+  ]
   /// The numbers at which a client that lists deposits would see a deposit.
   private static let listed: Range<Int64> = 1..<100
 
@@ -144,5 +148,67 @@ import VaultModel
       try cold.close()
       expectCorrupt { _ = try fixture.unlocked().takeInAll() }
     }
+  }
+
+  /// Lets somebody who has the boot key put in deposits for `always` items, each for an item of its own.
+  private static func forge(_ numbers: [Int64], _ fixture: Fixture) throws {
+    let cold = try fixture.open()
+    try cold.openAlways(bootKey: fixture.bootKey)
+    try cold.transaction { () throws(VaultError) in
+      for number in numbers {
+        guard
+          let (plaintext, stamp) = try? LeftValue("forged \(number)", accessible: .always).encoded(for: cold.vaultID)
+        else { throw .noSuchItem }
+        try cold.add(cold.sealDeposit(plaintext, stamp.id, .always, "user:990", row: number))
+      }
+    }
+    try cold.close()
+  }
+
+  @Test(
+    "jumps with a key for it: it is kept aside, and leaves its numbers to all others",
+    arguments: Self.jumping)
+  func vouched(numbers: [Int64]) throws {
+    let fixture = try Self.fixture()
+    try Self.forge(numbers, fixture)
+    do {
+      let cold = try fixture.open()
+      try cold.openAlways(bootKey: fixture.bootKey)
+      #expect(try Self.listed.contains(cold.leave(LeftValue("boot", "colder", accessible: .always))))
+      try cold.close()
+    }
+    let keychain = try fixture.unlocked()
+    keychain.lock(hidingNames: false)
+    #expect(try Self.listed.contains(keychain.leave(LeftValue("first", "three"))))
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    let taken = try keychain.takeInAll()
+    let kept = taken.count { if case .kept(_, .forged) = $0 { true } else { false } }
+    // A number below the limit is one that a store gives, and moves the limit for the next unlock alone.
+    let jumps = numbers.count { $0 >= Self.rowsApart }
+    #expect(taken.count == 5 + numbers.count && kept == jumps)
+    #expect(try keychain.text("first") == "three")
+    #expect(try keychain.text("boot") == "colder")
+    keychain.lock(hidingNames: false)
+    #expect(try keychain.leave(LeftValue("first", "four")) < Self.rowsApart + 9)
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    #expect(try keychain.takeInAll().count == 1)
+    #expect(try keychain.text("first") == "four")
+    let isWhole = try keychain.verify().isOK
+    #expect(isWhole && !keychain.hasFailed)
+  }
+
+  @Test("just below the limit leaves numbers that count for those who come after it")
+  func half() throws {
+    let fixture = try Self.fixture()
+    try Self.forge([Self.rowsApart / 2 - 1], fixture)
+    let keychain = try fixture.unlocked()
+    keychain.lock(hidingNames: false)
+    for value in ["three", "four"] { try keychain.leave(LeftValue("first", value)) }
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    let taken = try keychain.takeInAll()
+    let stored = taken.count { if case .stored = $0 { true } else { false } }
+    #expect(taken.count == 6 && stored == 6)
+    #expect(try keychain.text("first") == "four")
+    #expect(try keychain.verify().isOK)
   }
 }
