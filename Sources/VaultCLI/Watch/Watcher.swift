@@ -27,7 +27,7 @@ final class Watcher {
   private var held: Vault.Event?
   /// The changes that the running command was told of, and the versions that they made.
   private var told: [Vault.Event] = []
-  private var versions: [ItemName: Int] = [:]
+  private var versions = RunVersions(began: 0)
 
   /// - Parameter runsAtOnce: true if the command also runs once at the start.
   init(_ command: String, _ items: WatchedItems, at vault: Vault, runsAtOnce: Bool) throws(Failure) {
@@ -110,6 +110,7 @@ final class Watcher {
 
   private func add(_ event: Vault.Event) {
     queue.add(event)
+    receipts.drop(event)
     // A new change deserves an attempt at once, and the pauses begin again.
     pause.reset()
     retry = nil
