@@ -47,7 +47,7 @@ import VaultTesting
 
   private static func lost(_ name: String) -> String {
     "\(name) was moved, removed or replaced while vaultd has it open; `vault salvage FILE` saves what vaultd still "
-      + "has; do not end vaultd before that"
+      + "has; do not end vaultd before that; entries of the audit log that were not written yet are lost"
   }
 
   @Test(

@@ -69,7 +69,7 @@ import VaultTesting
   }
 
   @Test(
-    "of which only a part was moved takes nothing, and the words are about that, and say that the daemon ends",
+    "of which only a part was moved takes nothing, and the words are about that, and say what is lost",
     arguments: [
       "mkdir $S.new && mv $S/vault.db $S/vault.lock $S.new",
       "mkdir $S.new && mv $S/vault.db $S/vault.db-wal $S.new && mv $S/vault.lock $S.new/other",
@@ -80,7 +80,8 @@ import VaultTesting
     try shell(way, fixture)
     let error = VaultError.distrusted(
       "vault.db was moved, removed or replaced while vaultd has it open",
-      advice: "vaultd locks the vault and ends; put back the files that were moved")
+      advice: "vaultd locks the vault and ends; put back the files that were moved; entries of the audit log that were "
+        + "not written yet are lost")
     for _ in 0..<2 {
       #expect(throws: error) { try AuditStoreTests.write(1, to: keychain) }
       #expect(throws: error) { try keychain.put("refused") }

@@ -61,15 +61,18 @@ extension SQLiteConnection {
   }
 
   /// The error when a name belongs to another file or to none. If the lock has lost its name to another place or
-  /// another file, the daemon ends by itself.
+  /// another file, the daemon ends by itself. The entries of the audit log that are in memory go into no file then, and
+  /// no salvage copies them.
   private static func lost(_ name: String, _ lock: StoreLock) -> VaultError {
     let isEnding = lock.isLost && !lock.isRemoved
     return .distrusted(
       "\(name) was moved, removed or replaced while vaultd has it open",
       advice: isEnding
-        ? "vaultd locks the vault and ends; put back the files that were moved"
-        : "`vault salvage FILE` saves what vaultd still has; do not end vaultd before that")
+        ? "vaultd locks the vault and ends; put back the files that were moved; \(entriesLost)"
+        : "`vault salvage FILE` saves what vaultd still has; do not end vaultd before that; \(entriesLost)")
   }
+
+  private static let entriesLost = "entries of the audit log that were not written yet are lost"
 
   // MARK: A log that was removed
 
