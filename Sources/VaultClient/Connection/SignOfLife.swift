@@ -52,7 +52,10 @@ struct SignOfLife {
     } catch {
       switch error {
       case .timedOut, .fault(.cancelled): throw error
-      default: return
+      case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .foreignFolder, .impossibleSocket, .notUTF8,
+        .unsafeSocket, .noDaemon, .daemonFailed, .disconnected, .protocolViolation, .tooLarge, .answerTooLarge,
+        .notText, .system:
+        return
       }
     }
   }

@@ -46,7 +46,7 @@ public struct Rights: OptionSet, Hashable, Sendable {
     switch right {
     case .get: self = [Self.bit(.get), Self.bit(.use)]
     case .admin: self = .all
-    default: self = Self.bit(right)
+    case .set, .find, .deposit, .watch, .use: self = Self.bit(right)
     }
   }
 

@@ -51,7 +51,7 @@ enum Predicate: Hashable, Sendable {
     case .fits(.name, let glob): glob.folder
     case .isWithin(let folder): folder
     case .matches(let pattern): pattern.isExact ? nil : pattern.folder
-    default: nil
+    case .equals, .fits, .mentions, .time, .never, .author, .number, .keyring, .keyringID: nil
     }
   }
 }

@@ -113,7 +113,7 @@ public struct Query: Hashable, Sendable {
     predicates.compactMap { predicate in
       switch predicate {
       case .equals(.attribute(let key), _, _), .fits(.attribute(let key), _): key
-      default: nil
+      case .equals, .fits, .mentions, .isWithin, .matches, .time, .never, .author, .number, .keyring, .keyringID: nil
       }
     }
   }
@@ -132,7 +132,7 @@ public struct Query: Hashable, Sendable {
       switch predicate {
       case .keyring(let attributes): attributes.entries
       case .equals(.keyringAttribute(let key), let value, negated: false): [.init(key: key, value: value)]
-      default: []
+      case .equals, .fits, .mentions, .isWithin, .matches, .time, .never, .author, .number, .keyringID: []
       }
     }
   }

@@ -57,7 +57,7 @@ public enum SearchArea: Hashable, Sendable {
     case (.everything, .everything): true
     case (.folder(let left), .folder(let right)): left.utf8.elementsEqual(right.utf8)
     case (.name(let left), .name(let right)): left == right
-    default: false
+    case (.everything, _), (.folder, _), (.name, _): false
     }
   }
 

@@ -155,7 +155,9 @@ extension Vault {
     case .invalidValue(let reason): .invalidValue(kind: kind?.rawValue ?? "", reason: reason)
     case .needsAnotherItem(let reason): .needsAnotherItem(kind: kind?.rawValue ?? "", reason: reason)
     case .neverRead: .neverRead(name)
-    default: Refusal(error)
+    case .noVault, .vaultExists, .inUse, .notAllowed, .corrupt, .distrusted, .secondStore, .newer, .storage,
+      .permissions, .tooLarge, .lastSlot, .noSuchSlot, .overtaken, .backingUp, .rekeying:
+      Refusal(error)
     }
   }
 

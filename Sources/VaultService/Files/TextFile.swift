@@ -32,7 +32,7 @@ package enum TextFile {
       switch error {
       case .missing: throw .missing
       case .null: return ""
-      default: throw .refused(error.text(path))
+      case .notRegular, .untrusted, .failed: throw .refused(error.text(path))
       }
     }
     guard let text else { throw .refused("\(path) is not UTF-8 text of at most \(limit) bytes; correct it") }

@@ -161,7 +161,7 @@ package final class Check: Runner.Work {
     switch vault.state.kind {
     case .unlocked: return "the hashes over the records could not be made yet"
     case .cold: return "the vault was not unlocked since the daemon started"
-    default: return "the vault is locked"
+    case .new, .locked, .unreadable: return "the vault is locked"
     }
   }
 }

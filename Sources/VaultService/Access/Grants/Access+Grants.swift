@@ -364,7 +364,10 @@ extension Access {
     switch error {
     case .locked: vault.locked
     case .invalidValue(let reason): .invalidGrant(reason)
-    default: Refusal(error)
+    case .noVault, .vaultExists, .inUse, .noSuchItem, .noSuchVersion, .alreadyExists, .expired, .notAllowed, .neverRead,
+      .corrupt, .distrusted, .secondStore, .newer, .storage, .permissions, .needsAnotherItem, .tooLarge, .lastSlot,
+      .noSuchSlot, .overtaken, .backingUp, .rekeying:
+      Refusal(error)
     }
   }
 }

@@ -204,7 +204,7 @@ extension VarlinkDoor {
       switch part {
       case .user(let uid): "user:\(names.user(uid) ?? "\(uid)")"
       case .group(let gid): "group:\(names.group(gid) ?? "\(gid)")"
-      default: part.text
+      case .unit, .executable, .digest: part.text
       }
     }
     .joined(separator: ",")
