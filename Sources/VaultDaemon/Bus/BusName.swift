@@ -68,8 +68,10 @@ final class BusName {
   }
 
   private func busChanged() {
-    question += 1
-    guard bus.isConnected else { return take(nil) }
+    guard bus.isConnected else {
+      question += 1
+      return take(nil)
+    }
     doubt = "the bus has not answered yet"
     begin()
   }
