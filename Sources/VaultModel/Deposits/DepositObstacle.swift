@@ -52,7 +52,7 @@ public enum DepositObstacle: UInt8, CaseIterable, Sendable {
     case .otherClass: "the item is of another class"
     case .otherItem: "the item is of another kind, or has other attributes"
     case .full: "the item has as many versions as it keeps"
-    case .itemExpired: "the item has expired"
+    case .itemExpired: ItemProblem.expired
     case .invalid: "the value is not valid for its kind"
     case .unreadable: "the item cannot be read"
     case .tooMany: "too many sealed deposits arrived within 30 days"

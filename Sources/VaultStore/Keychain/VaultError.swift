@@ -64,12 +64,12 @@ extension VaultError {
     case .vaultExists: "there is already a vault"
     case .inUse(let pid): "another vaultd \(pid.map { "(pid \($0)) " } ?? "")serves this vault"
     case .locked: "the vault is locked"
-    case .noSuchItem: "there is no such item"
-    case .noSuchVersion(let number): "there is no version \(number)"
-    case .alreadyExists: "there is already an item of this name"
-    case .expired: "the item has expired"
+    case .noSuchItem: ItemProblem.missing
+    case .noSuchVersion(let number): ItemProblem.noVersion(number)
+    case .alreadyExists: ItemProblem.exists
+    case .expired: ItemProblem.expired
     case .notAllowed: "the item requires the presence of a person"
-    case .neverRead: "its key is never read, and only a generated key can replace it"
+    case .neverRead: ItemProblem.neverRead
     case .secondStore(let reason): "the second store, which the rekey fills, is not what was written: \(reason)"
     case .newer(let version): "the store was written by a newer version of vault (format \(version))"
     case .corrupt(let reason), .distrusted(let reason, _), .storage(let reason), .permissions(let reason),

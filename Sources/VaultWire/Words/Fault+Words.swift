@@ -31,18 +31,18 @@ extension Fault {
     case .noSuchItem(let name, let isDoubtful):
       FaultWords(
         "no item \(Printable.quoted(name))\(isDoubtful == true ? FaultWords.doubt : "")",
-        "see \(reader.command(isDoubtful == true ? "verify" : "list"))", journal: "there is no such item")
+        "see \(reader.command(isDoubtful == true ? "verify" : "list"))", journal: ItemProblem.missing)
     case .noSuchVersion(let name, let version):
       FaultWords(
         "\(Printable.quoted(name)) has no version \(version)",
         "the newest ten are kept; see \(reader.command("history"))",
-        journal: "there is no version \(version)")
+        journal: ItemProblem.noVersion(version))
     case .noSuchDeposit(let number):
       FaultWords("there is no deposit \(number)", "see \(reader.command("deposits"))")
     case .alreadyExists(let name, _):
       FaultWords(
         "\(Printable.quoted(name)) already exists", "use --update to store a new version of it",
-        journal: "there is already an item of this name")
+        journal: ItemProblem.exists)
     case .expired(let name, let expires): .expired(name, expires, reader)
     case .invalidName(let name, let reason, _): .invalidName(name, reason, reader)
     case .invalidValue(_, let reason, _, true): FaultWords(reason: reason, "make another item")

@@ -35,7 +35,7 @@ public struct FaultWords: Hashable, Sendable {
     self.init(
       "\(Printable.quoted(name)) is a key that is never read, and only a generated key can replace it",
       "use it with \(way), or make a new one with \(reader.command("set --update --generate STYLE"))",
-      journal: "its key is never read, and only a generated key can replace it")
+      journal: ItemProblem.neverRead)
   }
 
   /// The general advice after the daemon's reason; nil if the reason ends with advice of its own.
@@ -49,7 +49,7 @@ public struct FaultWords: Hashable, Sendable {
 
   static func expired(_ name: String, _ expires: Int64, _ reader: FaultReader) -> FaultWords {
     let event = "\(Printable.quoted(name)) expired on \(reader.date(expires))"
-    let journal = "the item has expired"
+    let journal = ItemProblem.expired
     guard expires > reader.now else {
       return FaultWords(event, "store a new value with --update, or use this one with --expired", journal: journal)
     }
