@@ -44,6 +44,15 @@ import VaultWire
     #expect(older.words().advice == "correct it or give another --kind")
   }
 
+  @Test("leave the advice about a busy daemon to its reason, if something has ended the call") func interrupted() {
+    let reason = "the slots were changed meanwhile; try again"
+    let told = Fault.busy(reason: reason).words()
+    #expect(told.event == reason && told.advice == nil)
+    // Words that only look as if something had ended are no advice.
+    let other = Fault.busy(reason: "a backup is made meanwhile").words()
+    #expect(other.advice == "try again when that is done")
+  }
+
   @Test("add no general advice to a reason that ends with advice") func ownAdvice() {
     let reason = "its lines are indented; remove that"
     let told = Fault.invalidValue(kind: "tls-key", reason: reason).words()

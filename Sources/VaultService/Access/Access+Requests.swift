@@ -187,7 +187,7 @@ extension Access {
       throw .invalidGrant("the asking process cannot be distinguished from a later process with the same id")
     }
     if let process, !request.isOfLast(process) {
-      throw .busy("another process of that subject has asked meanwhile")
+      throw .interrupted("another process of that subject has asked meanwhile")
     }
   }
 

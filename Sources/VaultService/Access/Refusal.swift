@@ -81,6 +81,12 @@ package enum Refusal: Error, Equatable {
   /// The refusal of requests over a connection whose process has ended.
   package static let disowned = Refusal.denied("the process that connected has ended")
 
+  /// The refusal of a call that something has ended. Nothing is in progress any more that would have to end first, so
+  /// the reason has advice of its own.
+  static func interrupted(_ reason: String, _ advice: String = "try again") -> Refusal {
+    .busy(Clauses.joined(reason, advice))
+  }
+
   static func unavailable(_ method: String, _ obstacle: Obstacle) -> Refusal { .unavailable(method: method, obstacle) }
 
   static func unavailable(_ method: String, _ reason: String, _ advice: String? = nil) -> Refusal {
@@ -95,7 +101,8 @@ package enum Refusal: Error, Equatable {
     case .noSuchSlot(let id): self = .noSuchSlot(Int(id))
     case .lastSlot: self = .lastSlot
     case .rekeying: self = .rekeying
-    case .overtaken, .backingUp: self = .busy(error.text)
+    case .overtaken: self = .interrupted(error.text)
+    case .backingUp: self = .busy(error.text)
     case .tooLarge(let limit): self = .tooLarge(limit: limit)
     case .newer: self = .corrupt(error.reason, isNewer: true, advice: error.advice)
     case .corrupt, .distrusted: self = .corrupt(error.reason, isNewer: false, advice: error.advice)

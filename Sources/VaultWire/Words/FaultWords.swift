@@ -112,12 +112,9 @@ public struct FaultWords: Hashable, Sendable {
     }
   }
 
-  /// The words for a daemon that is busy, or for a call that something has ended.
+  /// The words for a daemon that is busy. The reason has advice of its own if something has ended the call.
   static func busy(_ reason: String) -> FaultWords {
-    if reason.hasSuffix("locked meanwhile") { return FaultWords(reason: reason, "unlock it, and try again") }
-    // `was ended` is the reason for a helper that hung.
-    let hasEnded = reason.hasSuffix("meanwhile") || reason.hasSuffix("was ended")
-    return FaultWords(reason: reason, hasEnded ? "try again" : "try again when that is done")
+    FaultWords(reason: reason, advice("try again when that is done", after: reason))
   }
 
   /// The advice to wait. The number comes from the daemon and may have any value.

@@ -83,7 +83,7 @@ import VaultTesting
     let process = stand.rsa.asked[0]
     process.answer(.failure(.unanswered(Self.silence)))
     process.gone()
-    #expect(throws: Refusal.busy(Self.silence)) { _ = try check(first) }
+    #expect(throws: Refusal.interrupted(Self.silence)) { _ = try check(first) }
     #expect(stand.journal.value.count { $0.hasSuffix(Self.silence) } == 1)
     #expect(called.value == [1, 2])
     #expect(try check(next) == nil && stand.rsa.asked.count == 2)
@@ -111,7 +111,7 @@ import VaultTesting
     let process = stand.rsa.asked[0]
     process.answer(.failure(.unanswered(Self.silence)))
     process.gone()
-    #expect(throws: Refusal.busy(Self.silence)) { _ = try sign(order) }
+    #expect(throws: Refusal.interrupted(Self.silence)) { _ = try sign(order) }
     let next = stand.items.rsaOrder(for: stand.administrator)
     #expect(try sign(next) != nil && stand.rsa.asked.count == 2)
   }

@@ -273,16 +273,16 @@ import VaultTesting
       return order
     }
     let revoked = try order(2) { _ = try stand.items.revoke(.all(of: "lamp"), of: large, for: stand.administrator) }
-    #expect(throws: Refusal.busy("the tokens of that subject were revoked meanwhile")) { _ = try issue(revoked) }
+    #expect(throws: Refusal.interrupted("the tokens of that subject were revoked meanwhile")) { _ = try issue(revoked) }
     stand.hands.wall.value += 1
     // A revocation in the very second in which the call began covers its token.
     let atOnce = try order(0) {
       _ = try stand.items.revoke(.all(of: "lamp"), of: large, for: stand.administrator)
       stand.hands.wall.value += 2
     }
-    #expect(throws: Refusal.busy("the tokens of that subject were revoked meanwhile")) { _ = try issue(atOnce) }
+    #expect(throws: Refusal.interrupted("the tokens of that subject were revoked meanwhile")) { _ = try issue(atOnce) }
     let expired = try order(10)
-    #expect(throws: Refusal.busy("the token has expired meanwhile")) { _ = try issue(expired) }
+    #expect(throws: Refusal.interrupted("the token has expired meanwhile")) { _ = try issue(expired) }
     #expect(issued == 0)
     let again = try order(9)
     #expect(try issue(again) == nil && issued == 1)

@@ -221,7 +221,9 @@ package final class AuditReading: SecretHolder {
   ///
   /// - Returns: the entries that were found, which may be none.
   private func look(until end: Int64, now: () -> Int64) throws(Refusal) -> [Found] {
-    guard let keychain = audit.keychain(), let walk else { throw .busy("the vault was locked meanwhile") }
+    guard let keychain = audit.keychain(), let walk else {
+      throw .interrupted("the vault was locked meanwhile", "unlock it, and try again")
+    }
     progress = walk.progress
     guard hasSearched(keychain, until: end, now: now) else { return [] }
     var found: [Found] = []

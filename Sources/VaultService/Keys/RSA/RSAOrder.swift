@@ -60,7 +60,7 @@ package final class RSAOrder {
       switch error {
       case .busy(let reason): throw SigningError(reason)
       case .failed(let failure):
-        if case .unanswered(let reason) = failure { refusal = .busy(reason) }
+        if case .unanswered(let reason) = failure { refusal = .interrupted(reason) }
         throw SigningError(failure.reason)
       case .locked: throw SigningError("the vault was locked meanwhile")
       }
@@ -80,7 +80,7 @@ package final class RSAOrder {
       case .busy(let reason): throw .busy(reason)
       case .failed(.refused(let reason)): throw .invalidValue(kind: "", reason: reason)
       case .failed(.unavailable(let reason)): throw .misconfigured(reason)
-      case .failed(.unanswered(let reason)): throw .busy(reason)
+      case .failed(.unanswered(let reason)): throw .interrupted(reason)
       case .locked: throw works.vault.locked
       }
     }

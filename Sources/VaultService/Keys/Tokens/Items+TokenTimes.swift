@@ -17,7 +17,7 @@ extension Items {
     _ token: borrowing MadeToken, _ subject: String?, _ name: ItemName, madeAt now: Int64, _ keychain: Keychain
   ) -> Refusal? {
     let clock = vault.clock.wall()
-    if token.expires <= clock { return .busy("the token has expired meanwhile") }
+    if token.expires <= clock { return .interrupted("the token has expired meanwhile") }
     let newest = keychain.newestTime(of: token.accessible, at: clock)
     guard token.expires > newest else {
       return .misconfigured(
@@ -40,7 +40,7 @@ extension Items {
     guard let list = try? revocations(of: name, keychain, clock), list.latest >= now, let read = try? list.read.get(),
       let end = read.revokedUpTo(subject: subject), end >= now
     else { return nil }
-    if end <= clock { return now < clock ? .busy("the tokens of that subject were revoked meanwhile") : nil }
+    if end <= clock { return now < clock ? .interrupted("the tokens of that subject were revoked meanwhile") : nil }
     return .misconfigured(
       "the tokens of that subject are revoked up to a time that is \(Self.span(from: clock, to: end)) ahead of the "
         + "clock: set the clock, or if it is right, remove the entry from the item's list with `vault edit`")

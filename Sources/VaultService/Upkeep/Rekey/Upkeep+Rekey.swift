@@ -187,7 +187,8 @@ extension Upkeep {
     ways.conversations.each { if $0 !== conversation, $0.holdsSecret { $0.callOff() } }
     guard rekey == nil, !keychain.isRekeying else { return conversation.fail(.rekeying) }
     if let place = bootKey.place, place != ways.bootKey {
-      return conversation.fail(.busy("the settings of the boot key were changed meanwhile, so nothing was done"))
+      return conversation.fail(
+        .interrupted("the settings of the boot key were changed meanwhile, so nothing was done"))
     }
     // The key is on the disk before anything is sealed with it.
     do throws(SystemError) { try bootKey.write() } catch { return conversation.fail(.storageFailed("\(error)")) }

@@ -76,7 +76,7 @@ extension WaysIn {
   /// Ends the making of each new vault, because the settings name another place for the boot key now. The place that
   /// was checked beforehand was the old one, where nobody would look for the key.
   func giveUpNewVaults() {
-    let refusal = Refusal.busy("the settings of the boot key were changed meanwhile, so no vault was made")
+    let refusal = Refusal.interrupted("the settings of the boot key were changed meanwhile, so no vault was made")
     conversations.each { if $0.makesVault { $0.fail(refusal) } }
     hooks.bootKeyMoves(refusal)
   }

@@ -73,7 +73,7 @@ import VaultModel
   @Test("of a session are for the one process, until any lock") func session() throws {
     let stand = try RequestStand()
     let number = try stand.number("a")
-    #expect(throws: Refusal.busy("another process of that subject has asked meanwhile")) {
+    #expect(throws: Refusal.interrupted("another process of that subject has asked meanwhile")) {
       try stand.approve(number, session: true, process: 51)
     }
     try stand.approve(number, session: true, process: 50)
@@ -104,7 +104,7 @@ import VaultModel
     let stand = try RequestStand()
     let number = try stand.number("a", RequestStand.caller(pid: 50))
     #expect(try stand.number("a", RequestStand.caller(pid: 51)) == number)
-    #expect(throws: Refusal.busy("another process of that subject has asked meanwhile")) {
+    #expect(throws: Refusal.interrupted("another process of that subject has asked meanwhile")) {
       try stand.approve(number, session: true, process: 50)
     }
     for pid in [50, 51] as [Int32] {
@@ -124,7 +124,7 @@ import VaultModel
     _ = try stand.number("a", later)
     // Without its start time, it cannot be told which of the two was shown.
     for started in [5, nil] as [UInt64?] {
-      #expect(throws: Refusal.busy("another process of that subject has asked meanwhile")) {
+      #expect(throws: Refusal.interrupted("another process of that subject has asked meanwhile")) {
         try stand.approve(number, session: true, process: 60, started: started)
       }
       for caller in [shown, later] { #expect(try stand.ask("a", caller, for: nil) == Self.denied) }
