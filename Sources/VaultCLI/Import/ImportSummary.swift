@@ -117,7 +117,7 @@ struct ImportSummary {
         case .clash(let present, _): (item, state) = (present, "is there with another content")
         case .foreign(let present, let author):
           (item, state) = (present, "is there, made or written by \(Printable.text(author))")
-        case .new, .known, .begun, .skipped: return nil
+        case .new, .known, .attribute, .begun, .skipped: return nil
         }
         let fate =
           entry.names[index].map { name in

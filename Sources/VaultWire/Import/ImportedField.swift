@@ -44,6 +44,8 @@ public struct ImportedField: Hashable, Sendable {
   public static let longestMark = 64
   /// The mark of a time after which the vault does not serve the item.
   public static let enforced = "enforced"
+  /// The mark of a text that is an attribute, although its name sounds like a secret.
+  public static let attribute = "attribute"
 
   /// The name of the field in the source.
   public let name: String
@@ -58,8 +60,8 @@ public struct ImportedField: Hashable, Sendable {
   public let refusal: String?
   /// The place of the value in the only file of the source; nil if the format has no templates.
   public let place: ImportedPlace?
-  /// The mark that an export of a vault has left: the kind of the item whose value the field is or, for an expiry,
-  /// ``enforced``. Nil for a field of another program.
+  /// The mark that an export of a vault has left: the kind of the item whose value the field is, ``enforced`` for an
+  /// expiry, and ``attribute`` for a text. Nil for a field of another program.
   public let mark: String?
 
   public init(

@@ -55,6 +55,12 @@ import VaultWire
       Items.item("note", .note, "n", ["username": "ana", "url": "u", "tags": "a"]),
       Items.item("empty", .note, "", ["owner": "ana"]), Items.item("bytes", .blob, [0, 255], ["media-type": "a/b"]),
       Items.item("open", .wifi, "", ["ssid": "open", "security": "nopass"]),
+      Items.item("names", .password, "p", ["pin": "1", "api-key": "k", "Password": "x", "tokens-2": "y"]),
+      Items.item("names/pin", .password, "2", ["source-field": "pin"]),
+      Items.item("urls", .password, "p", ["url": "https://u:p@a/", "url-2": "https://u:p@b/", "code": "1"]),
+      Items.item("codes", .password, "p", ["code": "otpauth://totp/a?secret=JBSWY3DP"]),
+      Items.item("note/pin", .note, "n", ["pin": "1"]), Items.item("codes/pin", .totp, "JBSWY3DP", ["pin": "1"]),
+      Items.item("headless/Notes", .note, "n", ["source-field": "Notes", "title": "headless", "pin": "1"]),
     ]
     for item in items { #expect(Self.isKnown([item], form), "\(item.name)") }
     #expect(Self.isKnown(items, form))
@@ -111,6 +117,19 @@ import VaultWire
     // What the source tells nothing of does not count.
     #expect(steps { $0.facts.role == .expires ? nil : $0 } == 0)
     #expect(steps { $0.facts.role == .password ? text($0, "key", mark: "") : $0 } == 0)
+  }
+
+  @Test("attributes that sound like secrets come back as such from a database, and Bitwarden's export lists them")
+  func attributes() throws {
+    let item = try Items.item("a", .password, "p", ["pin": "1", "api-key": "", "owner": "ana"])
+    let named = Items.imported(ExportMapping.map([item], .kdbx))
+    #expect(named.map(\.name.text) == ["a"] && named[0].attributes["pin"] == "1")
+    #expect(Items.lost([item], .kdbx) == ["a: the attribute api-key"])
+    let beside = Items.imported(ExportMapping.map([item], .bitwarden))
+    #expect(beside.map(\.name.text) == ["a", "a/pin"] && beside[0].attributes["pin"] == nil)
+    #expect(Items.lost([item], .bitwarden) == ["a: the attribute api-key", "a: the attribute pin"])
+    let marks = ExportMapping.map([item], .kdbx)[0].entry.fields.filter { $0.facts.mark != nil }
+    #expect(marks.map(\.facts.name) == ["pin"] && marks.map(\.facts.mark) == [ImportedField.attribute])
   }
 
   @Test("an expired item comes back as one from a database, and Bitwarden's export lists the expiry") func expired()

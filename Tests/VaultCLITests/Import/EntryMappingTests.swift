@@ -69,6 +69,20 @@ import VaultWire
     #expect(versions.map(\.name.text) == ["a/PIN"] && versions[0].versions.map(Source.text) == ["1"])
   }
 
+  @Test("keeps a text as an attribute that an export has marked as one, and makes an item of a marked secret")
+  func marked() throws {
+    let fields = [
+      Source.field("Password", .password, Array("x".utf8)),
+      Source.field("pin", .text, Array("4711".utf8), mark: ImportedField.attribute),
+      Source.field("token", .text, Array("t".utf8), mark: "api-key"),
+      Source.field("code", .secret, Array("c".utf8), mark: ImportedField.attribute),
+      Source.field("api_key", .text, Array("\u{7}".utf8), mark: ImportedField.attribute),
+    ]
+    let mapped = Source.map(Source.entry(.login, title: "a", of: fields))
+    #expect(mapped.items[0].attributes["pin"] == "4711")
+    #expect(Set(mapped.items.map(\.name.text)) == ["a", "a/token", "a/code", "a/api_key"])
+  }
+
   @Test("makes an item of an open wireless network, whose value is empty") func openNetwork() throws {
     func items(_ kind: ImportedEntry.Kind, _ security: String) -> [ImportedItem] {
       Source.map(

@@ -19,10 +19,10 @@ enum PlannedSource {
 
   static func field(
     _ name: String, _ role: ImportedField.Role, _ bytes: [UInt8], time: Int64? = nil, type: String? = nil,
-    refusal: String? = nil
+    refusal: String? = nil, mark: String? = nil
   ) -> SourceField {
     SourceField(
-      ImportedField(name, role, time: time, mediaType: type, size: bytes.count, refusal: refusal),
+      ImportedField(name, role, time: time, mediaType: type, size: bytes.count, refusal: refusal, mark: mark),
       buffer(refusal == nil ? bytes : []))
   }
 

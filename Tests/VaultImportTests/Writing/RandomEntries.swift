@@ -47,7 +47,8 @@ struct RandomEntries {
         if chance(2), !hasHistory { (entry.fields[index].value, entry.fields[index].size) = ([], 0) }
       case .secret, .note, .oneTime, .attachment: entry.fields[index].mark = "api-key"
       case .expires: entry.fields[index].mark = ImportedField.enforced
-      case .title, .folder, .identifier, .username, .url, .text, .tag, .document, .created, .modified, .oldPassword,
+      case .text: entry.fields[index].mark = ImportedField.attribute
+      case .title, .folder, .identifier, .username, .url, .tag, .document, .created, .modified, .oldPassword,
         .oldField, .setting:
         break
       }

@@ -51,6 +51,29 @@ import VaultWire
     #expect(edited.entries[0].fields.first { $0.role == .password }?.mark == "api-key")
   }
 
+  @Test("a text that an export has marked as an attribute is one, unless somebody has protected it since")
+  func attributes() throws {
+    var entry = Entry(.login, title: "a")
+    entry.add("Password", .password, "p")
+    entry.fields.append(Field("pin", .text, Array("1234".utf8), mark: ImportedField.attribute))
+    entry.add("token", .text, "t")
+    let read = try RoundTrip.entries(in: RoundTrip.file([entry], .kdbx), .kdbx)[0]
+    #expect(read.fields.first { $0.name == "pin" }?.mark == ImportedField.attribute)
+    #expect(read.fields.filter { $0.mark != nil }.count == 1 && !read.fields.contains { $0.role == .setting })
+    func found(_ string: String, _ value: String) throws -> Entry {
+      let item = "<Item><Key>vault.attribute/pin</Key><Value>\(value)</Value></Item>"
+      return try ReadEntries(document: "<Entry>\(string)<CustomData>\(item)</CustomData></Entry>").entries[0]
+    }
+    let name = "CustomData/vault.attribute/pin"
+    let protected = #"<String><Key>pin</Key><Value ProtectInMemory="True">1</Value></String>"#
+    let open = SealedDatabase.string("pin", "1")
+    for (string, value) in [(protected, "attribute"), (open, "api-key"), ("", "attribute")] {
+      let entry = try found(string, value)
+      #expect(entry.texts(name) == [value] && entry.fields.allSatisfy { $0.mark == nil })
+    }
+    #expect(try found(open, "attribute").texts(name).isEmpty)
+  }
+
   @Test("an expiry of another program has no mark") func otherExpiry() throws {
     let times = "<Times><ExpiryTime>2020-01-01T00:00:00Z</ExpiryTime><Expires>True</Expires></Times>"
     let found = try ReadEntries(document: "<Entry>\(SealedDatabase.string("Password", "p"))\(times)</Entry>")

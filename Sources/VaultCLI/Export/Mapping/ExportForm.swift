@@ -39,7 +39,8 @@ enum ExportForm {
   /// True if the format holds a time at which an entry expires.
   var hasExpiry: Bool { isKDBX }
   /// True if the format has a place, which programs keep and hardly show, for the marks by which an import knows the
-  /// kind of an item, an expiry that the vault enforces, and an empty value.
+  /// kind of an item, an expiry that the vault enforces, an empty value, and an attribute whose name sounds like a
+  /// secret.
   var hasMarks: Bool { isKDBX }
   /// True if each name of a field is there only once.
   var hasUniqueNames: Bool { isKDBX }

@@ -121,9 +121,16 @@ struct ExportMapping {
       default:
         let isURL = key.hasPrefix("url-") && !form.hasUniqueNames && hasLogin
         let isURI = form.readsURIs && text.lowercased().hasPrefix("otpauth://")
-        draft.add(isURL ? form.url : form.free(key), isURL ? .url : isURI ? .oneTime : .text, text: text)
+        let role: ImportedField.Role = isURL ? .url : isURI ? .oneTime : .text
+        let name = isURL ? form.url : form.free(key)
+        draft.add(name, role, text: text, mark: role == .text ? mark(ofText: name, text) : nil)
       }
     }
+  }
+
+  /// The mark of an attribute of which an import would otherwise make an item.
+  private func mark(ofText name: String, _ text: String) -> String? {
+    form.hasMarks && !text.isEmpty && SecretName.sounds(name) ? ImportedField.attribute : nil
   }
 
   /// True for labels with commas between them that other programs divide in the same way.

@@ -12,9 +12,21 @@ extension Wire.Item {
     let isOfKind = kind == item.kind.rawValue || kind == ItemKind.blob.rawValue || item.kind.isGeneral
     guard isOfKind, item.value.mayBeSame(as: self) else { return false }
     if let expiry = item.expires, expiry != expires { return false }
-    return item.attributes.allSatisfy { key, value in
+    return hasAttributes(of: item)
+  }
+
+  /// True if an attribute is what an import would make an item of: the same text under the same name. An export writes
+  /// attributes as texts, and of some texts an import makes items, such as of those whose names sound like a secret.
+  func hasAttribute(inPlaceOf item: ImportedItem) -> Bool {
+    guard let key = item.value.attributeKey, item.versions.isEmpty, hasAttributes(of: item) else { return false }
+    return has(key) { item.value.isText($0) }
+  }
+
+  private func hasAttributes(of item: ImportedItem) -> Bool {
+    item.attributes.allSatisfy { key, value in
       if ImportKey.ofImport.contains(key) { return true }
-      return key == "title" ? fits(title: value, item) : has(key, value) || isDerived(key)
+      if key == "title" { return fits(title: value, item) }
+      return has(key) { $0.utf8.elementsEqual(value.utf8) } || isDerived(key)
     }
   }
 
@@ -30,12 +42,10 @@ extension Wire.Item {
   }
 
   /// True if the item has the attribute, perhaps under another key of its family: an import numbers the keys anew.
-  private func has(_ key: String, _ value: String) -> Bool {
-    if attributes[key]?.utf8.elementsEqual(value.utf8) == true { return true }
+  private func has(_ key: String, _ isSame: (String) -> Bool) -> Bool {
+    if attributes[key].map(isSame) == true { return true }
     let word = AttributeFamily(key).word
-    return attributes.contains { own, text in
-      text.utf8.elementsEqual(value.utf8) && AttributeFamily(own).word.utf8.elementsEqual(word.utf8)
-    }
+    return attributes.contains { own, text in AttributeFamily(own).word.utf8.elementsEqual(word.utf8) && isSame(text) }
   }
 
   /// True for an attribute that an export makes of the value, and that the item itself does not have.
@@ -55,6 +65,25 @@ extension ItemKind {
 }
 
 extension SourceField {
+  /// The key of the attribute that an export writes as this field; nil if it writes none in this way.
+  fileprivate var attributeKey: String? {
+    switch facts.role {
+    case .text, .oneTime: ImportKey.ofImport.contains(facts.name) ? nil : facts.name
+    case .url: "url"
+    case .title, .folder, .identifier, .username, .password, .note, .secret, .tag, .attachment, .document, .created,
+      .modified, .expires, .oldPassword, .oldField, .setting:
+      nil
+    }
+  }
+
+  /// True if the value is this text, which is no secret.
+  fileprivate func isText(_ text: String) -> Bool {
+    guard value.count == text.utf8.count else { return false }
+    var bytes = SecretBuffer(capacity: text.utf8.count)
+    bytes.append(utf8: text)
+    return value.isSame(as: bytes)
+  }
+
   /// False if the value cannot be that of the item.
   func mayBeSame(as item: Wire.Item) -> Bool { value.count == item.size || isOneTime(item) }
 

@@ -22,7 +22,7 @@ struct EntryMapping {
   let now: Int64
 
   /// The roles of the fields. Every text of every source whose name sounds like a secret is one here, because an
-  /// attribute is not secret.
+  /// attribute is not secret; a text that an export of a vault has marked was an attribute before.
   let roles: [ImportedField.Role]
   var places: [FieldPlace?]
   var items: [ImportedItem] = []
@@ -38,7 +38,8 @@ struct EntryMapping {
   init(_ entry: SourceEntry, at place: ImportNaming.Place, source: String, now: Int64) {
     (self.entry, self.place, self.source, self.now) = (entry, place, source, now)
     roles = entry.fields.map { field in
-      field.facts.role == .text && SecretName.sounds(field.facts.name) ? .secret : field.facts.role
+      let isUnknown = field.facts.role == .text && field.facts.mark != ImportedField.attribute
+      return isUnknown && SecretName.sounds(field.facts.name) ? .secret : field.facts.role
     }
     places = Array(repeating: nil, count: entry.fields.count)
   }

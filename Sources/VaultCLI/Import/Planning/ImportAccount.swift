@@ -69,6 +69,7 @@ struct ImportAccount {
     if let reason = refused[ObjectIdentifier(planned.mapped.items[index])] { return line(.refused(reason)) }
     switch planned.standings[index] {
     case .known(let name): return stored(.known, name)
+    case .attribute(let name): return line(.known, name)
     case .clash(let present, _) where name == nil: return line(.clash, present.name)
     case .foreign(let present, _) where name == nil: return line(.clash, present.name)
     case .skipped: return line(.clash)

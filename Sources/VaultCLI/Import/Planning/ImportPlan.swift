@@ -19,6 +19,8 @@ enum ImportStanding {
   case new
   /// The vault has the item already, under this name.
   case known(String)
+  /// The item of this name, which the entry is recognized as, has the value as an attribute.
+  case attribute(of: String)
   /// An item is there with another content, which is that many of the new item's earlier versions.
   case clash(Wire.Item, versions: Int)
   /// An interrupted import has stored the item with only that many of its versions.
@@ -50,7 +52,8 @@ final class PlannedEntry {
   let mapped: MappedEntry
   let leftOut: LeftOut?
   var standings: [ImportStanding]
-  /// The names under which the items are stored or are there; nil for an item that is not stored.
+  /// The names under which the items are stored or are there; nil for an item that is not stored, or that is there as
+  /// an attribute of another one.
   var names: [String?]
 
   init(_ mapped: MappedEntry, leftOut: LeftOut?) {
@@ -67,7 +70,7 @@ final class PlannedEntry {
     standings.contains { standing in
       switch standing {
       case .clash, .foreign: true
-      case .new, .known, .begun, .skipped: false
+      case .new, .known, .attribute, .begun, .skipped: false
       }
     }
   }
@@ -111,7 +114,11 @@ struct ImportPlan {
     for entry in chosen {
       for (index, item) in entry.mapped.items.enumerated() {
         guard case .new = entry.standings[index] else { continue }
-        entry.standings[index] = try clash(of: item, isSame) ?? .new
+        if let holder = holder(of: item, entry) {
+          entry.standings[index] = .attribute(of: holder)
+        } else {
+          entry.standings[index] = try clash(of: item, isSame) ?? .new
+        }
       }
       decide(entry)
     }
@@ -157,7 +164,7 @@ struct ImportPlan {
         }
       case .foreign:
         if terms.keepBoth { add(ImportStep(item: item, name: freeName(for: item)), entry, index) }
-      case .skipped: break
+      case .attribute, .skipped: break
       }
     }
   }
@@ -192,6 +199,22 @@ struct ImportPlan {
       guard candidate.agrees(with: item), try isSame(item.value, candidate) else { continue }
       used.insert(name)
       return .known(candidate.name)
+    }
+    return nil
+  }
+
+  /// The name of the item that the entry is recognized as, or of which it gets a new version, if that item has the
+  /// value of another item of the entry as an attribute. It is one of the importer's own.
+  private func holder(of item: ImportedItem, _ entry: PlannedEntry) -> String? {
+    for standing in entry.standings {
+      let candidate: Wire.Item?
+      switch standing {
+      case .known(let name): candidate = (try? ItemName(name)).flatMap { present.byName[$0] }
+      // An item that is stored beside the present one has none of its attributes.
+      case .clash(let present, _): candidate = terms.keepBoth ? nil : present
+      case .new, .attribute, .begun, .foreign, .skipped: candidate = nil
+      }
+      if let candidate, candidate.hasAttribute(inPlaceOf: item) { return candidate.name }
     }
     return nil
   }

@@ -68,7 +68,13 @@ struct KDBXEntryMarkup {
     var marks = entry.kind == naturalKind ? [] : [(KDBXMark.kind, entry.kind.rawValue)]
     for field in entry.fields {
       guard let mark = field.mark else { continue }
-      marks.append((field.role == .expires ? KDBXMark.expires : KDBXMark.kind(of: field.name), mark))
+      switch field.role {
+      case .expires: marks.append((KDBXMark.expires, mark))
+      case .text: marks.append((KDBXMark.attribute(field.name), mark))
+      case .title, .folder, .identifier, .username, .password, .url, .oneTime, .note, .secret, .tag, .attachment,
+        .document, .created, .modified, .oldPassword, .oldField, .setting:
+        marks.append((KDBXMark.kind(of: field.name), mark))
+      }
     }
     guard !marks.isEmpty else { return }
     markup.open("CustomData")

@@ -10,6 +10,8 @@ enum KDBXMark {
 
   /// The mark of a field from whose value the kind of its item does not follow.
   static func kind(of field: String) -> String { "\(kind)/\(field)" }
+  /// The mark of a text that is an attribute, although its name sounds like a secret.
+  static func attribute(_ field: String) -> String { "vault.attribute/\(field)" }
 }
 
 /// The marks that an export of the vault has left in an entry.
@@ -25,6 +27,8 @@ struct KDBXMarks {
   private(set) var settings: [KDBXSetting] = []
   /// The kinds of items by the names of the fields that hold their values.
   private var kinds: [(field: String, kind: String)] = []
+  /// The names of the texts that are attributes.
+  private var attributes: [String] = []
 
   init(_ version: KDBXVersion) {
     for setting in version.settings where !take(setting) { settings.append(setting) }
@@ -46,17 +50,35 @@ struct KDBXMarks {
     case KDBXMark.expires:
       guard value == ImportedField.enforced else { return false }
       isExpiryEnforced = true
-    default:
-      let start = KDBXMark.kind(of: "")
-      guard name.hasPrefix(start) else { return false }
-      kinds.append((String(name.dropFirst(start.count)), value))
+    default: return take(ofField: name, value)
     }
     return true
   }
 
-  /// Puts the kinds on the fields of an entry. A field that is marked is there even if its value is empty. The mark of
-  /// a field that is gone stays a setting.
+  /// Takes a setting if it is the mark of a field.
+  private mutating func take(ofField name: Substring, _ value: String) -> Bool {
+    func field(_ start: String) -> String? { name.hasPrefix(start) ? String(name.dropFirst(start.count)) : nil }
+    if let field = field(KDBXMark.kind(of: "")) {
+      kinds.append((field, value))
+    } else if let field = field(KDBXMark.attribute("")), value == ImportedField.attribute {
+      attributes.append(field)
+    } else {
+      return false
+    }
+    return true
+  }
+
+  /// Puts the marks on the fields of an entry. A field whose kind is marked is there even if its value is empty. The
+  /// mark of a field that is gone stays a setting, and so does that of an attribute which is now protected.
   mutating func apply(to entry: inout Entry, _ texts: [KDBXText]) {
+    for name in attributes {
+      if let index = entry.fields.firstIndex(where: { $0.role == .text && $0.name.utf8.elementsEqual(name.utf8) }) {
+        entry.fields[index].mark = ImportedField.attribute
+      } else {
+        let mark = Self.path + KDBXMark.attribute(name)
+        settings.append(KDBXSetting(name: mark, value: Array(ImportedField.attribute.utf8)))
+      }
+    }
     for (name, kind) in kinds {
       let index = entry.fields.firstIndex { $0.name.utf8.elementsEqual(name.utf8) && Self.holdsValue($0.role) }
       if let index {
