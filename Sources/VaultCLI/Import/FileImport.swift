@@ -54,7 +54,6 @@ struct FileImport {
   private func plan(
     _ content: ImportReader.Content, _ source: ImportSource, _ session: Session, _ importer: Importer
   ) throws -> ImportPlan {
-    let values = PresentValues(session)
     let now = Int64(time(nil))
     let name = ImportMapping.source(content.format, file: source.name)
     let entries = ImportMapping.map(content.entries, source: name, into: try imports.folder(), now: now)
@@ -68,7 +67,9 @@ struct FileImport {
         return true
       }
     }
-    let plan = try ImportPlan(entries, present, imports.terms(), now: now) { field, item throws(Failure) in
+    let terms = try imports.terms()
+    let values = PresentValues(session, expecting: ImportPlan.expected(entries, present, terms, now: now))
+    let plan = try ImportPlan(entries, present, terms, now: now) { field, item throws(Failure) in
       try values.isSame(field, item)
     }
     let fields = content.entries.reduce(0) { $0 + $1.fields.count }

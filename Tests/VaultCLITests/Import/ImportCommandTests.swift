@@ -35,15 +35,19 @@ import VaultTesting
     }
   }
 
-  @Test("reads each item back once, the first ones before the last are stored") func readBack() throws {
+  @Test("reads each item back once, the first ones before the last are stored, and once in a second import")
+  func readBack() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     let rows = (0..<600).map { "Site \($0),,user\($0),secret \($0),\n" }
     let path = try sandbox.write("name,url,username,password,note\n" + rows.joined(), to: "many.csv")
     try sandbox.must(["import", "--yes", path])
-    let entries = try sandbox.must(["audit", "list", "-n", "100000"]).split(separator: "\n").map {
-      $0.split(separator: "\t", omittingEmptySubsequences: false)
+    func audit() throws -> [[Substring]] {
+      try sandbox.must(["audit", "list", "-n", "100000"]).split(separator: "\n").map {
+        $0.split(separator: "\t", omittingEmptySubsequences: false)
+      }
     }
+    let entries = try audit()
     func indices(_ action: String) -> [Int] {
       entries.indices.filter { entries[$0][3] == action && entries[$0][4].hasPrefix("Site ") }
     }
@@ -52,6 +56,9 @@ import VaultTesting
     #expect(Set(gets.map { entries[$0][4] }).count == 600)
     let (first, last) = (try #require(gets.first), try #require(sets.last))
     #expect(first < last)
+    #expect(try sandbox.must(["import", "--yes", path]).contains("600 items already there"))
+    let again = try audit().dropFirst(entries.count).filter { $0[3] == "get" && $0[4].hasPrefix("Site ") }
+    #expect(again.count == 600 && Set(again.map { $0[4] }).count == 600)
   }
 
   @Test("leaves out an item that has changed, and updates it if asked") func clash() throws {

@@ -96,16 +96,25 @@ struct PlannedVault {
     items.append(facts)
   }
 
-  /// - Parameter isIdentified: whether the identifications of the entries are like no others.
+  /// - Parameters:
+  ///   - isIdentified: whether the identifications of the entries are like no others.
+  ///   - compared: takes the name of each item whose value is compared.
   func plan(
-    _ entries: [MappedEntry], _ terms: ImportTerms = ImportTerms(), isIdentified: Bool = false
+    _ entries: [MappedEntry], _ terms: ImportTerms = ImportTerms(), isIdentified: Bool = false,
+    compared: (String) -> Void = { _ in }
   ) -> ImportPlan {
+    let present = present(entries, isIdentified: isIdentified)
+    return ImportPlan(entries, present, terms, now: PlannedSource.now) { field, item in
+      compared(item.name)
+      return values[item.name].map { field.isSame(as: $0.value, of: item) } ?? false
+    }
+  }
+
+  func present(_ entries: [MappedEntry], isIdentified: Bool = false) -> PresentItems {
     var present = PresentItems(for: entries, source: "csv:file", isIdentified: isIdentified) { item in
       [item.creator, item.writer].map { $0 ?? "nobody" }.first { $0 != Self.importer }
     }
     for item in items { present.add(item) }
-    return ImportPlan(entries, present, terms, now: PlannedSource.now) { field, item in
-      values[item.name].map { field.isSame(as: $0.value, of: item) } ?? false
-    }
+    return present
   }
 }

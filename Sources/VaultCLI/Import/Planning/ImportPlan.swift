@@ -124,6 +124,20 @@ struct ImportPlan {
     }
   }
 
+  /// The items of the vault whose values a plan of these entries will probably compare, in this order: for each item of
+  /// the source the first one that may be the same, if every one before it is.
+  static func expected(
+    _ entries: [MappedEntry], _ present: PresentItems, _ terms: ImportTerms, now: Int64
+  ) -> [Wire.Item] {
+    var used: Set<ItemName> = []
+    return entries.filter { leftOut($0, terms, now) == nil }.flatMap(\.items).compactMap { item in
+      present.candidates(for: item).first { candidate in
+        guard candidate.mayBe(item), let name = try? ItemName(candidate.name) else { return false }
+        return used.insert(name).inserted
+      }
+    }
+  }
+
   /// The number of entries with an item that clashes.
   var clashing: Int { entries.count(where: \.clashes) }
 
@@ -189,14 +203,14 @@ struct ImportPlan {
   private mutating func recognized<E: Error>(
     _ item: ImportedItem, _ isSame: (SourceField, Wire.Item) throws(E) -> Bool
   ) throws(E) -> ImportStanding? {
-    for candidate in present.sameField(as: item) + present.sameName(as: item) {
+    for candidate in present.candidates(for: item) {
       guard let name = try? ItemName(candidate.name), !used.contains(name), candidate.isComparable else { continue }
       if candidate.isUnfinishedImport {
         guard candidate.isReadable, let versions = try versions(of: item, in: candidate, isSame) else { continue }
         used.insert(name)
         return .begun(candidate, versions: versions)
       }
-      guard candidate.agrees(with: item), try isSame(item.value, candidate) else { continue }
+      guard candidate.mayBe(item), try isSame(item.value, candidate) else { continue }
       used.insert(name)
       return .known(candidate.name)
     }

@@ -50,6 +50,9 @@ struct PresentItems {
     for family in families { byFamily[family, default: []].append(item) }
   }
 
+  /// The importer's items that may be an item of the source, the most likely ones first.
+  func candidates(for item: ImportedItem) -> [Wire.Item] { sameField(as: item) + sameName(as: item) }
+
   /// The importer's items that hold the same field of the same entry, as the entry's identification tells. If the
   /// identification is only the place of the entry in its file, another file of that name may have the same one; so it
   /// counts only below the name that the item would have.
@@ -91,6 +94,9 @@ struct PresentItems {
 extension Wire.Item {
   /// True if an import has stored only some versions of the item.
   var isUnfinishedImport: Bool { attributes[ImportKey.run]?.hasSuffix(PresentItems.unfinished) == true }
+
+  /// True if the item is what an import would store, unless its value is another one.
+  func mayBe(_ item: ImportedItem) -> Bool { isComparable && !isUnfinishedImport && agrees(with: item) }
 
   /// True if the value can be read, perhaps after a person's proof.
   var isComparable: Bool { neverRead != true }
