@@ -3,7 +3,8 @@ internal import VaultWire
 /// The documents of a YAML text, one after the other.
 ///
 /// An alias becomes the value that it stands for, and counts with everything in it: a text in which aliases of aliases
-/// stand for billions of values is an error, and so is one that nests too deeply.
+/// stand for billions of values is an error, and so is one that nests too deeply, or whose keys lead to so many values
+/// that the names of these have no room.
 struct YAMLDocuments {
   /// The most levels, and the most values of a document.
   static let most = (levels: 128, values: 1 << 18)
@@ -21,6 +22,8 @@ struct YAMLDocuments {
   private var open: [Container] = []
   private var anchors: [String: YAMLNode] = [:]
   private var values = 0
+  /// The room for the keys, and for the names of all values, which consist of keys.
+  private var (keys, names) = (NameRoom(), NameRoom())
 
   init(_ bytes: [UInt8]) throws(ImportFailure) {
     self.bytes = bytes
@@ -33,7 +36,12 @@ struct YAMLDocuments {
   static func all(_ bytes: [UInt8], hasPlaces: Bool = false) throws(ImportFailure) -> [YAMLNode] {
     if !hasPlaces, bytes.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") {
       var json = JSONReader(bytes)
-      if let value = try? json.value(), (try? json.finish()) != nil { return [YAMLNode(value)] }
+      if let value = try? json.value(), (try? json.finish()) != nil {
+        let document = YAMLNode(value)
+        var names = NameRoom()
+        _ = try document.takeNames(&names)
+        return [document]
+      }
     }
     var documents = try YAMLDocuments(bytes)
     var all: [YAMLNode] = []
@@ -57,7 +65,9 @@ struct YAMLDocuments {
     while let event = try parser.next() {
       switch event.kind {
       case .startDocument: break
-      case .endDocument: return document
+      case .endDocument:
+        _ = try document?.takeNames(&names)
+        return document
       case .endStream: return nil
       case .startSequence, .startMapping:
         guard open.count < Self.most.levels else { throw tooDeep(event) }
@@ -105,7 +115,7 @@ struct YAMLDocuments {
 
   /// Makes the value of a container. Its place ends with its last value, because a block ends where the next text
   /// begins.
-  private func close(_ container: Container, _ end: YAMLEvent) throws(ImportFailure) -> YAMLNode {
+  private mutating func close(_ container: Container, _ end: YAMLEvent) throws(ImportFailure) -> YAMLNode {
     let isFlow = end.place.upperBound > end.place.lowerBound
     let last = isFlow ? end.place.upperBound : container.elements.last?.place.upperBound
     let first = container.event.place.lowerBound
@@ -119,14 +129,18 @@ struct YAMLDocuments {
     return node
   }
 
-  private func members(of container: Container) throws(ImportFailure) -> [YAMLNode.Member] {
+  private mutating func members(of container: Container) throws(ImportFailure) -> [YAMLNode.Member] {
     var members: [YAMLNode.Member] = []
     var names: Set<[UInt8]> = []
     var index = 0
     while index + 1 < container.elements.count {
       let member = YAMLNode.Member(key: container.elements[index], value: container.elements[index + 1])
-      if let name = member.key.bytes, !names.insert(name).inserted {
-        throw failure(.damaged, at: member.key.place.lowerBound, "its key is there twice")
+      if let name = member.key.bytes {
+        // An alias may stand for a long key at many places.
+        try keys.take(name.count)
+        guard names.insert(name).inserted else {
+          throw failure(.damaged, at: member.key.place.lowerBound, "its key is there twice")
+        }
       }
       members.append(member)
       index += 2

@@ -1,3 +1,5 @@
+internal import VaultWire
+
 /// A value of a YAML document, with everything in it. ``YAMLDocuments`` limits its depth and its size.
 struct YAMLNode: Sendable {
   struct Member: Sendable {
@@ -106,6 +108,25 @@ extension YAMLNode {
       for (index, element) in elements.enumerated() { element.collect(path + [String(index + 1)], into: &found) }
     case .scalar, .mapping, .sequence: found.append(Leaf(path: path, node: self))
     }
+  }
+
+  /// Takes room for the names that lead to the leaves, and returns the number of leaves. The depth of the calls is that
+  /// of the value, which is limited.
+  func takeNames(_ room: inout NameRoom) throws(ImportFailure) -> Int {
+    var count = 0
+    switch content {
+    case .mapping(let members) where !members.isEmpty:
+      for member in members {
+        let leaves = try member.value.takeNames(&room)
+        // With a dot between the names.
+        try room.take((member.key.bytes?.count ?? 0) + 1, for: leaves)
+        count += leaves
+      }
+    case .sequence(let elements) where !elements.isEmpty:
+      for element in elements { count += try element.takeNames(&room) }
+    case .scalar, .mapping, .sequence: return 1
+    }
+    return count
   }
 
   /// The value of a JSON text.

@@ -19,7 +19,8 @@ extension BitwardenItem {
   mutating func addCustom(_ field: JSONValue) {
     guard case .object(let members) = field else { return entry.addUnknown("fields", field) }
     let given = field["name"]?.string ?? ""
-    let name = given.isEmpty ? "custom field" : given
+    // The name is cut at once, because each further member of the field has it in its own.
+    let name = given.isEmpty ? "custom field" : given.cut(ImportedField.longestName)
     for member in members {
       switch member.name {
       case "name": if member.value.string == nil { entry.addUnknown("\(name): name", member.value) }

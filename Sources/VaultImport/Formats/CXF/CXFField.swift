@@ -15,7 +15,9 @@ struct CXFField {
       return
     }
     self.value = value
-    (type, label) = (json["fieldType"]?.string ?? "", json["label"]?.string ?? "")
+    type = json["fieldType"]?.string ?? ""
+    // The label is cut at once, because each further member has it in its name.
+    label = (json["label"]?.string ?? "").cut(ImportedField.longestName)
     // The id is no datum of a person's.
     others = json.members.filter { !["value", "fieldType", "label", "id"].contains($0.name) }
   }

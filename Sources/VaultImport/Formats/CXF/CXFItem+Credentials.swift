@@ -101,7 +101,7 @@ extension CXFItem {
 
   /// Refuses a file: its content is in another part of the exchange, which is encrypted.
   private mutating func takeFile(_ credential: JSONValue) {
-    let name = credential["name"]?.string ?? "file"
+    let name = (credential["name"]?.string ?? "file").cut(ImportedField.longestName)
     let size = credential["decryptedSize"]?.integer.flatMap { Int(exactly: $0) } ?? 0
     entry.refuse(
       name, .attachment, size: max(0, size), "the exchange has only its name; the content is not in the JSON")
@@ -112,7 +112,8 @@ extension CXFItem {
 
   /// Adds fields that a person has added, under their labels.
   private mutating func takeCustom(_ credential: JSONValue) {
-    let heading = credential["label"]?.string ?? ""
+    // The label is cut at once, because each field has it in its name.
+    let heading = (credential["label"]?.string ?? "").cut(ImportedField.longestName)
     for member in credential.members {
       switch member.name {
       case "type", "id", "label": break

@@ -22,6 +22,8 @@ struct SectionFile {
   private(set) var sections: [Section] = []
   /// The bytes of all comments.
   private(set) var comments = 0
+  /// The room for the names of options, which contain those of their sections.
+  private var names = NameRoom()
   /// The indentation of the option that may go on.
   private var indentation: Int?
   /// The empty lines in the value, which belong to it if it goes on.
@@ -61,6 +63,7 @@ struct SectionFile {
     }
     let name = content[..<mark].trimmed.text.lowercased()
     guard !name.isEmpty else { throw damaged(line, "it has no option before the =") }
+    try names.take(sections[sections.count - 1].name.utf8.count + name.utf8.count)
     sections[sections.count - 1].options.append(
       Option(name: name, value: Array(content[(mark + 1)...].trimmed), line: line.number))
     indentation = depth

@@ -20,7 +20,13 @@ public enum HomebridgeReader: SourceReader {
     let root = try JSONLeaves.value(file.bytes)
     guard root["bridge"]?.isObject == true else { throw ImportFailure(.unknown, "the JSON has no object 'bridge'") }
     var found = GatewayEntries(root: folder)
-    for leaf in try JSONLeaves(file.bytes).leaves { add(leaf, names(leaf.path, in: root), to: &found) }
+    var room = NameRoom()
+    for leaf in try JSONLeaves(file.bytes).leaves {
+      // The names that people give are not in the path.
+      let names = names(leaf.path, in: root)
+      try room.take((leaf.path.map(\.text) + names).reduce(0) { $0 + $1.utf8.count + 1 })
+      add(leaf, names, to: &found)
+    }
     try found.send(ImportedFormat(name: "homebridge", detail: "settings of Homebridge"), into: &sink)
   }
 

@@ -4,6 +4,8 @@ internal import VaultWire
 /// The entries of one kubeconfig: its users, and its settings.
 struct KubeconfigAccount {
   static let folder = "kubectl"
+  /// The most bytes of the address of a cluster that is more than a setting.
+  private static let longestAddress = 4096
 
   private(set) var entries: [Entry] = []
   /// The paths of the files whose content is in the entries.
@@ -28,7 +30,10 @@ struct KubeconfigAccount {
   private mutating func join(_ root: YAMLNode, _ users: Set<String>) -> Set<String> {
     var addresses: [String: String] = [:]
     for cluster in root["clusters"]?.elements ?? [] {
-      guard let name = cluster["name"]?.text, let server = cluster["cluster"]?["server"]?.text else { continue }
+      guard let name = cluster["name"]?.text, let server = cluster["cluster"]?["server"]?.text,
+        // Each of its users gets the address.
+        server.utf8.count <= Self.longestAddress
+      else { continue }
       addresses[name] = server
     }
     var joined: Set<String> = []

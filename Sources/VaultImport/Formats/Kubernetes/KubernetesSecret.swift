@@ -12,8 +12,10 @@ struct KubernetesSecret {
 
   init(_ object: YAMLNode) {
     let metadata = object["metadata"]
-    let space = metadata?["namespace"]?.text ?? "default"
-    let name = metadata?["name"]?.text ?? metadata?["generateName"]?.text ?? ""
+    // Each registry of the Secret has the names in its own, so they are cut at once.
+    let longest = ImportedField.longestName
+    let space = (metadata?["namespace"]?.text ?? "default").cut(longest)
+    let name = (metadata?["name"]?.text ?? metadata?["generateName"]?.text ?? "").cut(longest)
     type = object["type"]?.text ?? "Opaque"
     folder = ["kubernetes", space, name]
     entry = Entry(.login, id: "\(space)/\(name)", folder: ["kubernetes", space], title: name)

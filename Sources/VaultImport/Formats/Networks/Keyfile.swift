@@ -25,6 +25,7 @@ struct Keyfile {
   init(_ bytes: [UInt8]) throws(ImportFailure) {
     try Self.check(bytes)
     var group: String?
+    var names = NameRoom()
     for (number, whole) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
       let line = Self.trimmed(whole)
       guard let first = line.first, first != UInt8(ascii: "#") else { continue }
@@ -36,6 +37,7 @@ struct Keyfile {
         throw ImportFailure(.damaged, "line \(number + 1) is neither a group nor a key with a value")
       }
       let key = String(decoding: Self.trimmed(line[..<sign]), as: UTF8.self)
+      try names.take(group.utf8.count + key.utf8.count)
       // Blanks at the end belong to the value, and those at its beginning are written as escapes.
       let value = whole[(sign + 1)...].drop { $0 == 0x20 || $0 == 0x09 }
       lines.append(Line(group: group, key: key, raw: value.last == 0x0D ? value.dropLast() : value))

@@ -23,11 +23,14 @@ struct WPAConfiguration {
 
   init(_ bytes: [UInt8]) throws(ImportFailure) {
     try Keyfile.check(bytes)
-    var (open, count): (Block?, Int) = (nil, 0)
+    var (open, count, names): (Block?, Int, NameRoom) = (nil, 0, NameRoom())
     for (number, whole) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
       let line = Self.content(whole)
       guard !line.isEmpty else {
-        if let pair = Self.comment(whole) { open?.pairs.append(pair) }
+        if let block = open, let pair = Self.comment(whole) {
+          try names.take(block.name.utf8.count + pair.name.utf8.count)
+          open?.pairs.append(pair)
+        }
         continue
       }
       count += 1
@@ -42,6 +45,7 @@ struct WPAConfiguration {
           open?.text += line
         } else {
           let pair = try Self.pair(line, number + 1)
+          try names.take(name.utf8.count + pair.name.utf8.count)
           open?.pairs.append(pair)
         }
       } else if line.last == UInt8(ascii: "{"), let sign = line.firstIndex(of: UInt8(ascii: "=")) {

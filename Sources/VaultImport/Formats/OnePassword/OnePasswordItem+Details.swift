@@ -46,7 +46,9 @@ extension OnePasswordItem {
   /// Adds a field of the form with which somebody logged in.
   private mutating func addLogin(_ field: JSONValue) {
     guard field.isObject else { return entry.addUnknown("loginFields", field) }
-    let name = [field["name"], field["id"]].compactMap { $0?.string }.first { !$0.isEmpty } ?? "field"
+    // The name is cut at once, because each further member of the field has it in its own.
+    let given = [field["name"], field["id"]].compactMap { $0?.string }.first { !$0.isEmpty }
+    let name = (given ?? "field").cut(ImportedField.longestName)
     for member in field.members {
       switch member.name {
       case "value": addLogin(name, Self.role(field, name), member.value)

@@ -99,8 +99,10 @@ extension OnePasswordItem {
   ) throws(ImportFailure) {
     guard field.isObject else { return entry.addUnknown("fields", field) }
     let id = field["id"]?.string ?? ""
-    let title = [field["title"]?.string ?? "", id].first { !$0.isEmpty } ?? "field"
-    let heading = section["title"]?.string ?? ""
+    // The names are cut at once, because each field of the section and each member of the field has them in its own.
+    let longest = ImportedField.longestName
+    let title = ([field["title"]?.string ?? "", id].first { !$0.isEmpty } ?? "field").cut(longest)
+    let heading = (section["title"]?.string ?? "").cut(longest)
     let name = heading.isEmpty ? title : "\(heading): \(title)"
     for member in field.members {
       switch member.name {
