@@ -6,8 +6,9 @@ internal import VaultWire
 /// stand for billions of values is an error, and so is one that nests too deeply, or whose keys lead to so many values
 /// that the names of these have no room.
 struct YAMLDocuments {
-  /// The most levels, and the most values of a document.
-  static let most = (levels: 128, values: 1 << 18)
+  /// The most levels, the most values of a document and of all documents together, and the most documents. An empty
+  /// document takes four bytes of a text, and as much memory as any other value.
+  static let most = (levels: 128, values: 1 << 18, allValues: 1 << 20, documents: 1 << 16)
 
   /// A sequence or a mapping while it is read.
   private struct Container {
@@ -22,6 +23,7 @@ struct YAMLDocuments {
   private var open: [Container] = []
   private var anchors: [String: YAMLNode] = [:]
   private var values = 0
+  private var (allValues, documents) = (0, 0)
   /// The room for the keys, and for the names of all values, which consist of keys.
   private var (keys, names) = (NameRoom(), NameRoom())
 
@@ -64,7 +66,11 @@ struct YAMLDocuments {
     var document: YAMLNode?
     while let event = try parser.next() {
       switch event.kind {
-      case .startDocument: break
+      case .startDocument:
+        documents += 1
+        guard documents <= Self.most.documents else {
+          throw failure(.tooLarge, event, "there are more than \(Self.most.documents) documents")
+        }
       case .endDocument:
         _ = try document?.takeNames(&names)
         return document
@@ -98,9 +104,14 @@ struct YAMLDocuments {
 
   private mutating func add(_ node: YAMLNode, _ event: YAMLEvent, to document: inout YAMLNode?) throws(ImportFailure) {
     // A container counts what it holds when that is added.
-    values += node.isAlias ? node.size.values : 1
+    let count = node.isAlias ? node.size.values : 1
+    values += count
+    allValues += count
     guard values <= Self.most.values else {
       throw failure(.tooLarge, event, "there are more than \(Self.most.values) values")
+    }
+    guard allValues <= Self.most.allValues else {
+      throw failure(.tooLarge, event, "there are more than \(Self.most.allValues) values in all documents")
     }
     guard open.count + node.size.levels <= Self.most.levels + 1 else { throw tooDeep(event) }
     if let anchor = event.anchor { anchors[anchor] = node }

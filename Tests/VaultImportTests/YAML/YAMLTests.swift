@@ -60,6 +60,45 @@ import VaultWire
     #expect(failure(String(repeating: "- x\n", count: 1 << 18))?.code == .tooLarge)
   }
 
+  @Test("may have many documents, up to a number of them and of all their values") func many() throws {
+    let most = YAMLDocuments.most
+    func text(_ count: Int, _ document: String = "---\n") -> String { String(repeating: document, count: count) }
+    #expect(try documents(text(most.documents)).count == most.documents)
+    let more = try #require(failure(text(most.documents + 1)))
+    #expect(more.code == .tooLarge && more.reason.hasPrefix("line 65537 "), "\(more)")
+    #expect(more.reason.hasSuffix("there are more than 65536 documents"))
+    // A document of few bytes has as many values as one may have.
+    var laughs = "---\na0: &a0 [" + Array(repeating: "x", count: 9).joined(separator: ",") + "]\n"
+    for number in 1..<5 {
+      laughs +=
+        "a\(number): &a\(number) [" + Array(repeating: "*a\(number - 1)", count: 9).joined(separator: ",") + "]\n"
+    }
+    let size = try #require(try documents(laughs).first).size.values
+    #expect(size > 1 << 16 && size <= most.values)
+    let fitting = most.allValues / size
+    #expect(try documents(text(fitting, laughs)).count == fitting)
+    let larger = try #require(failure(text(fitting + 1, laughs)))
+    #expect(larger.code == .tooLarge && larger.reason.hasSuffix("more than 1048576 values in all documents"))
+  }
+
+  @Test("may be empty between those of Kubernetes") func empty() throws {
+    let secret = "---\nkind: Secret\napiVersion: v1\nmetadata: {name: n}\nstringData: {a: b}\n"
+    for count in [1, 4000] {
+      let file = Source.File("a.yaml", Array((String(repeating: "---\n", count: count) + secret).utf8))
+      var found = Found()
+      let source = Source([file]) { (_) throws(ImportFailure) in nil }
+      try KubernetesReader.read(source, into: &found)
+      #expect(found.entries.map(\.title) == ["n"])
+    }
+  }
+
+  private struct Found: EntrySink {
+    var entries: [Entry] = []
+
+    mutating func begin(_ format: ImportedFormat) throws(ImportFailure) {}
+    mutating func add(_ entry: Entry) throws(ImportFailure) { entries.append(entry) }
+  }
+
   @Test(
     "that are damaged are an error with the line",
     arguments: [
