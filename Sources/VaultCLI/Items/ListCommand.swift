@@ -141,9 +141,20 @@ struct FindCommand: ParsableCommand {
   func run() throws {
     let query = predicates.joined(separator: " ")
     let listing = Listing(query: query, whenEmpty: { $0.wayToAsk ?? NothingFound.text(query, $0) }, limit: limit)
-    do throws(Failure) { try listing.run(Session(globals), json: globals.json) } catch {
+    do throws(Failure) {
+      let session = try Session(globals)
+      // An alarm takes silence for good news, so a search by expiry is never incomplete.
+      if Self.examinesExpiry(query) { try session.needAllNames() }
+      try listing.run(session, json: globals.json)
+    } catch {
       throw error.exit == .usage ? placed(error, query) : error
     }
+  }
+
+  /// Returns false also for a query that cannot be read, which the daemon refuses.
+  private static func examinesExpiry(_ query: String) -> Bool {
+    // The accounts in the query do not matter here.
+    (try? Query(parsing: query, Query.Names(user: { _ in 0 }, group: { _ in 0 })))?.examinesExpiry ?? false
   }
 
   /// Says which of several arguments has the mistake: nobody has typed the query that they form together.

@@ -108,6 +108,17 @@ public struct Query: Hashable, Sendable {
     return nil
   }
 
+  /// True if the query examines when items expire, as an alarm does.
+  public var examinesExpiry: Bool {
+    predicates.contains { predicate in
+      switch predicate {
+      case .time(let subject, _, _): subject == .expires
+      case .never: true
+      case .equals, .fits, .mentions, .isWithin, .matches, .author, .number, .keyring, .keyringID: false
+      }
+    }
+  }
+
   /// The names of all attributes that the query examines.
   public var attributeKeys: [String] {
     predicates.compactMap { predicate in

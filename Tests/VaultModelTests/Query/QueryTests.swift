@@ -114,6 +114,16 @@ struct QueryTests {
     #expect(try Self.matches("place~caf?", item))
   }
 
+  @Test(
+    "A query examines the expiry with each predicate on it, and with no other",
+    arguments: [
+      ("expires<7d", true), ("kind=wifi expires>2027-01-01", true), ("expires=never", true), ("expires!=never", true),
+      ("created<7d modified>1d", false), ("name~expires*", false), ("attr:expires=7d", false), ("", false),
+    ])
+  func examinesExpiry(text: String, isExamined: Bool) throws {
+    #expect(try Query(parsing: text).examinesExpiry == isExamined)
+  }
+
   @Test("An expiry within a time span includes what has expired, and never means never")
   func expiry() throws {
     let soon = try Fixture.item(expires: Self.now + 7 * Self.day - 1)
