@@ -126,7 +126,7 @@ final class Asking {
     case .session: return Vault.Approval(session: asker?.pid, started: asker?.started)
     case .always: return Vault.Approval(always: true)
     case .no: return nil
-    case .typed, .yes, .dismissed: throw End.dismissed
+    default: throw End.dismissed
     }
   }
 
@@ -196,7 +196,7 @@ final class Asking {
       return secret
     case .yes: return Self.letter("y")
     case .no: return Self.letter("n")
-    case .once, .session, .always, .dismissed: throw End.dismissed
+    default: throw End.dismissed
     }
   }
 

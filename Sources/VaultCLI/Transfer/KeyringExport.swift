@@ -128,7 +128,7 @@ struct KeyringExport {
     case .stored(.beside): account.parts[part].counts[.beside, default: 0] += 1
     case .stored(.present): account.parts[part].counts[.present, default: 0] += 1
     case .failed(let failure): account.failed.append(refused(failure.reason))
-    case .collections, .listed, .item, .tooLarge, .made, .done: throw OtherKeyring.wrong
+    default: throw OtherKeyring.wrong
     }
   }
 }

@@ -189,7 +189,7 @@ final class KeyringImport {
     case .failed(let failure) where failure.code == .gone: account.leaveOut("they were deleted there meanwhile")
     case .failed(let failure):
       account.failed.append(.init(collection: label, label: place.path, reason: failure.reason))
-    case .collections, .listed, .made, .stored, .done: throw OtherKeyring.wrong
+    default: throw OtherKeyring.wrong
     }
   }
 

@@ -36,7 +36,7 @@ final class OtherKeyring {
     case .failed(let failure):
       if failure.code == .absent { return nil }
       throw self.failure(failure)
-    case .listed, .item, .tooLarge, .made, .stored, .done: throw Self.wrong
+    default: throw Self.wrong
     }
   }
 
@@ -87,7 +87,7 @@ final class OtherKeyring {
     switch try reply(to: .unlock(collection: collection)) {
     case .done: return nil
     case .failed(let failure): return failure
-    case .collections, .listed, .item, .tooLarge, .made, .stored: throw Self.wrong
+    default: throw Self.wrong
     }
   }
 
@@ -102,7 +102,7 @@ final class OtherKeyring {
         places.append(place)
       case .done: return .success(places)
       case .failed(let failure): return .failure(failure)
-      case .collections, .item, .tooLarge, .made, .stored: throw Self.wrong
+      default: throw Self.wrong
       }
     }
   }
@@ -121,7 +121,7 @@ final class OtherKeyring {
       collections.append(ProviderCollection(path: "", label: label, isLocked: false, aliases: []))
       return .success(number)
     case .failed(let failure): return .failure(failure)
-    case .collections, .listed, .item, .tooLarge, .stored, .done: throw Self.wrong
+    default: throw Self.wrong
     }
   }
 

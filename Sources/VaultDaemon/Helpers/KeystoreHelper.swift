@@ -20,7 +20,7 @@ struct KeystoreHelper {
       switch consume reply {
       case .stored(let locator): then(.success(locator))
       case .failed(let error): then(.failure(error))
-      case .fetched, .removed: then(.failure(self.nonsense))
+      default: then(.failure(self.nonsense))
       }
     }
   }
@@ -37,7 +37,7 @@ struct KeystoreHelper {
         _ = consume key
         then(.success(copy))
       case .failed(let error): then(.failure(error))
-      case .stored, .removed: then(.failure(self.nonsense))
+      default: then(.failure(self.nonsense))
       }
     }
   }
@@ -48,7 +48,7 @@ struct KeystoreHelper {
       switch consume reply {
       case .removed: then(nil)
       case .failed(let error): then(error)
-      case .stored, .fetched: then(self.nonsense)
+      default: then(self.nonsense)
       }
     }
   }

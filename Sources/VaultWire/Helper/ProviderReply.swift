@@ -30,7 +30,7 @@ public enum ProviderReply: ~Copyable {
   public var failure: ProviderFailure? {
     switch self {
     case .failed(let failure): failure
-    case .collections, .listed, .item, .tooLarge, .made, .stored, .done: nil
+    default: nil
     }
   }
 
