@@ -16,7 +16,9 @@ import VaultWire
     changed: (inout SourceEntry) -> Void = { _ in }
   ) -> ImportPlan {
     var vault = PlannedVault()
-    for item in items { vault.put(item) }
+    for item in items {
+      vault.put(item.facts, PlannedSource.field("value", .password, item.value.withBytes { $0.array }))
+    }
     let sorted = items.sorted { $0.name < $1.name }
     let entries = ExportMapping.map(sorted, form).map { exported in
       var entry = exported.entry

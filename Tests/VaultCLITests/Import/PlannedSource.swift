@@ -87,13 +87,12 @@ struct PlannedVault {
         creator: creator, writer: writer))
   }
 
-  /// Puts an item of the importer, as an export has read it.
-  mutating func put(_ item: ExportedItem) {
-    let bytes = item.value.withBytes { $0.array }
-    values[item.name.text] = PlannedSource.field("value", .password, bytes)
-    var facts = item.facts
-    (facts.creator, facts.writer) = (Self.importer, Self.importer)
-    items.append(facts)
+  /// Puts an item of the importer with these facts.
+  mutating func put(_ item: Wire.Item, _ value: SourceField) {
+    var item = item
+    (item.creator, item.writer) = (Self.importer, Self.importer)
+    values[item.name] = value
+    items.append(item)
   }
 
   /// - Parameters:
