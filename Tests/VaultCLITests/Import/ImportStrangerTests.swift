@@ -91,7 +91,7 @@ struct ImportStrangerTests {
       let json = try sandbox.run(into + ["--json", path] + Self.at(sandbox))
       #expect(json.output.contains(#""foreign":["shared/bank"]"#), "\(json)")
       let both = try sandbox.run(into + ["--keep-both", path] + Self.at(sandbox))
-      #expect(both.status == 77 && both.errors.contains("`shared/bank (2)`: open to user:\(Self.stranger) (get, set)"))
+      #expect(both.status == 77 && both.errors.contains("`shared/bank (2)`: open to user:nobody (get, set)"))
     }
   }
 
@@ -100,7 +100,7 @@ struct ImportStrangerTests {
     try Self.with { sandbox, path in
       let into = ["import", "--yes", "--into", "shared"]
       let first = try sandbox.must(into + ["--allow-granted", path] + Self.at(sandbox))
-      let grant = "`shared/bank`: open to user:\(Self.stranger) (get, set) by grants"
+      let grant = "`shared/bank`: open to user:nobody (get, set) by grants"
       #expect(first.contains(grant))
       #expect(try sandbox.must(into + [path] + Self.at(sandbox)).contains("1 item already there: 1 in `shared/`"))
       let changed = try Self.export("secret-three", to: sandbox)

@@ -19,7 +19,7 @@ import VaultWire
       try ReadEntries(DockerReader.self, Self.text, name: "config.json").told == [
         "login docker/https:%2F%2Findex.docker.io%2Fv1%2F", "  server [url] https://index.docker.io/v1/",
         "  auth [username] ana", "  auth [password] s3cret:x", "login docker/ghcr.io",
-        "  server [url] nothing beside it is a secret, so it stays where it is",
+        "  server [setting] nothing beside it is a secret, so it stays where it is",
         "  credentials [setting] \(Self.desktop)", "login docker/quay.io", "  server [url] quay.io",
         "  username [username] <token>", "  identitytoken [password] idtok", "  auth [username] bob",
         "login docker/gcr.io", "  server [url] GCR.io", "  auth [secret] !", "  email [text] e@x",
