@@ -167,6 +167,14 @@ enum ImportRun {
     return "\(Timestamp.format(second))-\(String(repeating: "0", count: 4 - digits.utf8.count))\(digits)"
   }
 
+  /// True for a text that ``identification()`` makes; an attribute of somebody else's may have the same key.
+  static func isIdentification(_ text: String) -> Bool {
+    let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    guard parts.count == 4, let digits = parts.last, digits.count == 4 else { return false }
+    return Timestamp.parse(String(text.dropLast(5))) != nil
+      && digits.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+  }
+
   /// Records the import in the audit log, beside the entries of its items.
   static func record(from format: String, count: Int, _ session: Session) throws(Failure) {
     try session.unlocking(for: "vault import") { vault in try vault.beginImport(from: format, count: count) }

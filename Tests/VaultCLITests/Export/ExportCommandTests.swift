@@ -79,7 +79,7 @@ import VaultTesting
           for key in ["name", "created", "modified", "creator", "writer"] { object[key] = nil }
           let attributes = object["attributes"] as? [String: String] ?? [:]
           object["attributes"] = attributes.filter {
-            !$0.key.hasPrefix("source") && !["import", "title"].contains($0.key)
+            !$0.key.hasPrefix("source") && !["import", "import-version", "title"].contains($0.key)
           }
           return object
         }

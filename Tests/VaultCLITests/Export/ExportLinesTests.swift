@@ -82,6 +82,14 @@ import VaultWire
     #expect(try EnvironmentLines.canHold(Items.item("a", .blob, [65])))
   }
 
+  @Test("the lines of JSON have the source of an item, and nothing of an import that only its own vault can take back")
+  func importMarks() throws {
+    let marks = Dictionary(uniqueKeysWithValues: ImportKey.ofRun.map { ($0, "1") })
+    let item = try Items.item("a", .password, "x", marks.merging(["source": "csv:f"]) { own, _ in own })
+    let text = BatchLines.text([item]).text() ?? ""
+    #expect(text.contains(#""attributes":{"source":"csv:f"}"#) && !text.contains("import"))
+  }
+
   @Test("the lines of JSON are lines of a batch, with all that an item has") func batch() throws {
     let items = try [
       Items.item("a/b", .apiKey, "k\\\"", ["owner": "ana", "x": "ü"], expires: 4_000_000_000, accessible: .always),

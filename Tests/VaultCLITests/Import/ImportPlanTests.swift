@@ -66,6 +66,7 @@ import VaultWire
     let update = vault.plan(entries, ImportTerms(update: true))
     #expect(update.steps.map(\.name.text) == ["a", "c", "c/Notes"] && update.steps[0].present?.version == 1)
     #expect(update.steps[0].attributes(run: "two")["import-replaced"] == "1 run")
+    #expect(update.steps[0].attributes(run: "two")["import-version"] == "2")
     let both = vault.plan(entries, ImportTerms(keepBoth: true))
     #expect(both.steps.map(\.name.text) == ["a (2)", "c", "c/Notes"])
     vault.store(both)

@@ -22,7 +22,9 @@ enum BatchLines {
     object.add(BatchField.kind.rawValue, facts.kind)
     // A kind that has a use of its own sets it.
     object.add(BatchField.use.rawValue, item.kind.use == nil ? facts.use : nil)
-    if !facts.attributes.isEmpty { add(facts.attributes, to: &object) }
+    // No import of another vault can be taken back there.
+    let attributes = facts.attributesWithoutImport
+    if !attributes.isEmpty { add(attributes, to: &object) }
     object.add(BatchField.accessible.rawValue, facts.accessible)
     if facts.require != Requirement.none.name {
       object.add(BatchField.require.rawValue, facts.require)

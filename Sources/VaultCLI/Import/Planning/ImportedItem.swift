@@ -40,8 +40,10 @@ enum ImportKey {
   static let expires = "source-expires"
   /// The key of the import's own identification.
   static let run = "import"
-  /// The key of the number of the version that an import with `--update` replaced, and of the import that stored that
-  /// version, if one did.
+  /// The key of the number of the version that the import has stored as the current one.
+  static let version = "import-version"
+  /// The key of the number of the version that an import with `--update` replaced, then of the import that stored that
+  /// version, if one did, and then of what that import had replaced itself, in the same form.
   static let replaced = "import-replaced"
   /// The key of the expiry that the item had before that, or ``never``.
   static let replacedExpiry = "import-replaced-expires"
@@ -49,10 +51,11 @@ enum ImportKey {
   /// The key of the kind that the item had before that, if it has another one now.
   static let replacedKind = "import-replaced-kind"
 
+  /// The keys by which an import is taken back. They mean something only in the vault into which the import went.
+  static let ofRun: Set<String> = [run, version, replaced, replacedExpiry, replacedKind]
+
   /// The keys that say nothing about the content of an item.
-  static let ofImport: Set<String> = [
-    source, id, field, created, modified, expires, run, replaced, replacedExpiry, replacedKind,
-  ]
+  static let ofImport = ofRun.union([source, id, field, created, modified, expires])
 }
 
 /// The way of one field of the source into the vault.

@@ -52,13 +52,24 @@ extension ImportStep {
     var attributes = present?.attributes ?? [:]
     attributes.merge(item.attributes) { _, new in new }
     attributes[ImportKey.run] = run
+    attributes[ImportKey.version] = String((present?.version ?? 0) + item.versionCount - skipped)
     if let present, !present.isUnfinishedImport {
-      let earlier = present.attributes[ImportKey.run].map { " \($0)" } ?? ""
-      attributes[ImportKey.replaced] = "\(present.version)\(earlier)"
+      attributes[ImportKey.replaced] = Self.replaced(present)
       attributes[ImportKey.replacedExpiry] = present.expires.map { Timestamp.format($0) } ?? ImportKey.never
       attributes[ImportKey.replacedKind] = newKind == nil ? nil : present.kind
     }
     return attributes
+  }
+
+  /// The version to replace, with the imports that led to it. What somebody has changed since an import does not come
+  /// from that import. Of the imports only the newest are noted, because few versions are kept.
+  private static func replaced(_ present: Wire.Item) -> String {
+    guard !present.isChangedSinceImport, let run = present.attributes[ImportKey.run] else {
+      return String(present.version)
+    }
+    let earlier = present.attributes[ImportKey.replaced].map { $0.split(separator: " ") } ?? []
+    let numbers = earlier.prefix(2 * EntryMapping.mostVersions - 1)
+    return ([String(present.version), run] + numbers.map(String.init)).joined(separator: " ")
   }
 
   /// The kind that the item has in the end.
