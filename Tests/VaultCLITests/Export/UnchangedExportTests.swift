@@ -68,6 +68,14 @@ import VaultWire
     #expect(Self.isKnown(items, form))
   }
 
+  @Test("is there already if it is an SSH key in PEM, which programs of the web use, too", arguments: forms)
+  func sshKey(form: ExportForm) throws {
+    let item = try Items.item("git", .sshKey, Items.value(of: .sshKey), ["publicKey": "ssh-ed25519 AAAA"])
+    #expect(Self.isKnown([item], form))
+    let entries = ExportMapping.map([item], form).map(\.entry)
+    #expect(PlannedSource.map(entries).flatMap(\.items).map(\.kind) == [.sshKey])
+  }
+
   @Test("is there already if an import has made the items, and some were moved or renamed since", arguments: forms)
   func imported(form: ExportForm) throws {
     let id = String(repeating: "a", count: 32)

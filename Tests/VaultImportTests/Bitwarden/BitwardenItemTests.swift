@@ -61,7 +61,7 @@ import VaultWire
 
   @Test("A type is found by the parts of an item that has none")
   func findsType() throws {
-    for (part, kind) in [("login", ImportedEntry.Kind.login), ("sshKey", .key), ("secureNote", .note)] {
+    for (part, kind) in [("login", ImportedEntry.Kind.login), ("sshKey", .sshKey), ("secureNote", .note)] {
       let gathered = try ExportStand.read(ExportStand.export(#""name":"x","\#(part)":{"a":"b"}"#))
       #expect(gathered.entries.first?.kind == kind)
     }

@@ -75,7 +75,7 @@ import VaultWire
     #expect(gathered.entry("Me")?.exportLines.first?.hasPrefix(#"identity [document] {"title":"Dr","#) == true)
     #expect(gathered.entry("Account")?.exportLines.first?.hasPrefix(#"bankAccount [document] {"bankName""#) == true)
     let key = try #require(gathered.entry("Key"))
-    #expect(key.kind == .key)
+    #expect(key.kind == .sshKey)
     #expect(
       key.exportLines.map { $0.prefix { $0 != "]" } } == [
         "privateKey [password", "publicKey [text", "keyFingerprint [text",

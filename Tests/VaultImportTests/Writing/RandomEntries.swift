@@ -19,7 +19,7 @@ struct RandomEntries {
     let folder = (0..<depth).map { _ in pick(["Mail", "Bank", "Größe", "a & b", "日本"]) }
     let id = !isKDBX || chance(2) ? "" : (0..<32).map { _ in pick(Array("0123456789abcdef").map(String.init)) }.joined()
     let kinds: [ImportedEntry.Kind] =
-      isKDBX ? [.login, .note, .oneTime, .value, .file, .wifi] : [.login, .note, .key, .document]
+      isKDBX ? [.login, .note, .oneTime, .value, .file, .wifi] : [.login, .note, .sshKey, .document]
     let kind = pick(kinds)
     var entry = Entry(kind, id: id, folder: folder, title: word())
     addMain(to: &entry)
@@ -61,12 +61,12 @@ struct RandomEntries {
     case .login: entry.add("password", .password, text())
     case .note: entry.add(isKDBX ? "Notes" : "notes", .note, text())
     case .oneTime: entry.add("otp", .oneTime, "otpauth://totp/a?secret=JBSWY3DPEHPK3PXP")
-    case .key: entry.add("privateKey", .password, "-----BEGIN\n\(text())")
+    case .sshKey: entry.add("privateKey", .password, "-----BEGIN\n\(text())")
     case .document:
       entry.fields.append(
         Field("card", .document, Array(#"{"number":"4000","code":"1"}"#.utf8), mediaType: "application/json"))
     case .value: entry.add("Private key", .secret, text())
-    case .sshKey, .token, .pairing: entry.add("password", .password, text())
+    case .key, .token, .pairing: entry.add("password", .password, text())
     case .file: entry.fields.append(Field("main.bin", .attachment, Array(text().utf8)))
     }
   }

@@ -106,7 +106,7 @@ import VaultWire
     var login = Entry(.login, folder: ["x", "y"], title: "l")
     login.add("uri", .url, "https://a.example/")
     login.add("password", .password, "p")
-    var key = Entry(.key, title: "k")
+    var key = Entry(.sshKey, title: "k")
     key.add("privateKey", .password, "private")
     key.add("publicKey", .text, "public")
     let text = String(decoding: try RoundTrip.file([login, key], .bitwarden, password: nil), as: UTF8.self)

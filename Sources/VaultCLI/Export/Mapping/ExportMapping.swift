@@ -73,7 +73,7 @@ struct ExportMapping {
     draft.kind = place.kind
     items.append((item, draft.next))
     add(place.name, place.role, item, mediaType: place.mediaType)
-    guard place.kind == .key, let key = item.publicKey else { return }
+    guard place.kind == .sshKey, let key = item.publicKey else { return }
     for (name, text) in zip(ExportForm.ofPublicKey, [key.key, key.fingerprint])
     where item.facts.attributes[name] == nil {
       draft.add(name, .text, text: String(text.split(separator: "\n").first ?? ""))

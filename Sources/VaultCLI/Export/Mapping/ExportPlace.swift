@@ -39,7 +39,7 @@ struct ExportPlace {
     case .kdbx: text(key, form)
     case .bitwarden:
       item.publicKey == nil && item.facts.attributes["publicKey"] == nil
-        ? text(key, form) : ExportPlace(kind: .key, name: "privateKey", role: .password)
+        ? text(key, form) : ExportPlace(kind: .sshKey, name: "privateKey", role: .password)
     }
   }
 

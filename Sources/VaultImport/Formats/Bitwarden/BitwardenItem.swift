@@ -97,7 +97,7 @@ extension BitwardenItem.Kind? {
     switch self {
     case .login: .login
     case .note: .note
-    case .key: .key
+    case .key: .sshKey
     case .card, .identity, .bankAccount, .driversLicense, .passport, nil: .document
     }
   }

@@ -33,9 +33,9 @@ struct BitwardenItemWriter {
   /// The type of the item. A document is written whole, under the name of its type.
   private var kind: BitwardenItem.Kind {
     switch entry.kind {
-    case .login, .oneTime, .wifi, .value, .file, .sshKey, .token, .pairing: .login
+    case .login, .oneTime, .wifi, .value, .file, .token, .pairing: .login
     case .note: .note
-    case .key: .key
+    case .key, .sshKey: .key
     case .document: entry.fields.having(.document).first?.name == "identity" ? .identity : .card
     }
   }
