@@ -48,6 +48,11 @@ import VaultWire
     #expect(recognizes(ESPHomeReader.self, text, name: "secrets.yaml"))
     #expect(!recognizes(ESPHomeReader.self, "http_password: x", name: "secrets.yaml"))
     #expect(!recognizes(HomeAssistantReader.self, text, name: "other.yaml"))
+    #expect(try ReadEntries(ESPHomeReader.self, text).format?.detail == "secrets of ESPHome")
+    let mixed = text + "mqtt_password: x\nlatitude: 47.3\n"
+    #expect(recognizes(ESPHomeReader.self, mixed, name: "secrets.yaml"))
+    let detail = try ReadEntries(ESPHomeReader.self, mixed).format?.detail
+    #expect(detail == "secrets of ESPHome; with --from home-assistant, secrets of Home Assistant")
     #expect(
       try ReadEntries(ESPHomeReader.self, text).told == [
         "value esphome/wifi_ssid", "  wifi_ssid [secret] Home", "value esphome/wifi_password",

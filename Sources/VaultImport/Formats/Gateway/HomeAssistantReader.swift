@@ -25,7 +25,12 @@ public enum ESPHomeReader: SourceReader {
   }
 
   public static func read(_ source: Source, into sink: inout some EntrySink) throws(ImportFailure) {
-    let format = ImportedFormat(name: "esphome", detail: "secrets of ESPHome")
-    try SecretsFile(source.onlyFile()).entries(in: "esphome").send(format, into: &sink)
+    let file = try SecretsFile(source.onlyFile())
+    // Home Assistant's file may have some of the names, too.
+    let isMixed = file.root.members.contains { !names.contains($0.name) }
+    let format = ImportedFormat(
+      name: "esphome",
+      detail: "secrets of ESPHome" + (isMixed ? "; with --from home-assistant, secrets of Home Assistant" : ""))
+    try file.entries(in: "esphome").send(format, into: &sink)
   }
 }
