@@ -69,9 +69,10 @@ struct FileImport {
     }
     let terms = try imports.terms()
     let values = PresentValues(session, expecting: ImportPlan.expected(entries, present, terms, now: now))
-    let plan = try ImportPlan(entries, present, terms, now: now) { field, item throws(Failure) in
+    var plan = try ImportPlan(entries, present, terms, now: now) { field, item throws(Failure) in
       try values.isSame(field, item)
     }
+    plan.uncompared = values.uncompared
     let fields = content.entries.reduce(0) { $0 + $1.fields.count }
     guard ImportAccount(plan).totals == ImportTotals(entries: content.entries.count, fields: fields) else {
       throw Failure(.software, "the account of the fields does not add up, so nothing was stored", "report this")

@@ -114,7 +114,7 @@ struct ImportSummary {
       entry.standings.enumerated().compactMap { index, standing -> String? in
         let (item, state): (Wire.Item, String)
         switch standing {
-        case .clash(let present, _): (item, state) = (present, "is there with another content")
+        case .clash(let present, _): (item, state) = (present, self.state(of: present, in: entry))
         case .foreign(let present, let author):
           (item, state) = (present, "is there, made or written by \(Printable.text(author))")
         case .new, .known, .attribute, .begun, .skipped: return nil
@@ -126,6 +126,14 @@ struct ImportSummary {
           } ?? "\(state), so this entry is left out"
         return "\(Printable.wholeQuoted(item.name)) \(fate)"
       }
+    }
+  }
+
+  private func state(of present: Wire.Item, in entry: PlannedEntry) -> String {
+    switch plan.state(of: present, in: entry) {
+    case .content, .others: "is there with another content"
+    case .proof: "is there and could not be compared, because it requires a proof of presence"
+    case .kind: "is there as a key of kind \(Printable.text(present.kind)), which never changes"
     }
   }
 
@@ -152,7 +160,9 @@ struct ImportSummary {
   var notes: [String] {
     var notes: [String] = []
     if run != nil {
-      let way = "\(Hint.vault("import --undo")) takes that back"
+      // The first part of an interrupted import is another import.
+      let known = plan.entries.flatMap(\.standings).contains { if case .known = $0 { true } else { false } }
+      let way = "\(Hint.vault("import --undo")) takes that back" + (known ? ", and not what was there already" : "")
       let open = AccessChange.note(openTo)
       let them = stored == 1 ? "it" : "them"
       notes.append("imported \(Counted.text(stored, "item")) and compared \(them) with the source\(open); \(way)")
@@ -168,10 +178,23 @@ struct ImportSummary {
     return rest
   }
 
+  /// Names an encrypted file of which a part was not taken; nil for any other source.
+  private var keeping: String? {
+    guard content.isEncrypted, source.path != "-", run != nil || plan.steps.isEmpty, let rest = rest.text else {
+      return nil
+    }
+    switch source.kind {
+    case .file, .folder:
+      return "only \(Printable.quoted(source.path)) has what was not taken from it: \(rest); "
+        + "keep it until nobody needs that"
+    case .passStore, .ageStore, .wallet, .pipe: return nil
+    }
+  }
+
   /// Names the plaintext that remains and how to remove it, unless only the source has a part of it; nil if the source
   /// is encrypted or remains nowhere.
   var remains: String? {
-    guard isPlaintextLeft else { return nil }
+    guard isPlaintextLeft else { return keeping }
     if ImportOrigin(rawValue: content.format.name)?.isInUse == true {
       return "\(Printable.quoted(source.path)) still holds the secrets in the clear; remove them there once the "
         + "programs that read it get them from the vault"
@@ -226,20 +249,29 @@ struct ImportSummary {
 
   /// The failure of an import that left entries out because items of the vault are in their places.
   private var blocked: Failure? {
-    let (content, others) = plan.blocked
-    func text(_ count: Int, _ reason: (one: String, several: String)) -> String? {
+    func text(_ obstacle: Obstacle, _ reason: (one: String, several: String)) -> String? {
+      let count = plan.blocked(by: obstacle)
       guard count > 0 else { return nil }
       return "\(Counted.text(count, "entry")) left out, because \(count == 1 ? reason.one : reason.several)"
     }
     let events = [
-      text(content, ("an item is there with another content", "items are there with another content")),
-      text(others, ("an item of others has its name", "items of others have their names")),
+      text(.content, ("an item is there with another content", "items are there with another content")),
+      text(
+        .proof,
+        (
+          "an item could not be compared: it requires a proof of presence",
+          "items could not be compared: they require a proof of presence"
+        )),
+      text(.kind, ("the kind of a key never changes", "the kinds of keys never change")),
+      text(.others, ("an item of others has its name", "items of others have their names")),
     ].compactMap { $0 }
     guard !events.isEmpty else { return nil }
-    return Failure(
-      .exists, events.joined(separator: "; "),
-      content > 0
+    var ways: [String] = []
+    if plan.blocked(by: .proof) > 0 { ways.append("run the command on a terminal and give the proof to compare them") }
+    ways.append(
+      plan.blocked(by: .content) > 0
         ? "--update stores new versions, and --keep-both further items" : "--keep-both stores further items")
+    return Failure(.exists, events.joined(separator: "; "), ways.joined(separator: "; "))
   }
 
   func write(_ object: inout JSONBuilder) {
@@ -257,6 +289,8 @@ struct ImportSummary {
     }
     object.add("granted", opened.names)
     if !foreign.isEmpty { object.add("foreign", foreign) }
+    let uncompared = plan.uncompared.map(\.text).sorted()
+    if !uncompared.isEmpty { object.add("uncompared", uncompared) }
     if isPlaintextLeft, !isTrial { object.add("plaintext", source.path) }
     object.add("not_decrypted", content.sent.undecrypted.map(\.path))
     account.write(&object)

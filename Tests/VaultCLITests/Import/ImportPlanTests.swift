@@ -73,6 +73,41 @@ import VaultWire
     #expect(vault.plan(entries).steps.isEmpty)
   }
 
+  @Test("leaves out an entry that would give a key another kind, which the vault refuses") func fixed() throws {
+    let pem = try ExportedItems.value(of: .sshKey)
+    let entries = Source.map([Source.entry(.key, title: "a", [("key", .password, pem), ("pin", .secret, "1")])])
+    var facts = try ExportedItems.item("a", .sshKey, pem + "x").facts
+    for (use, isFixed) in [("ssh", true), (nil, false)] as [(String?, Bool)] {
+      facts.use = use
+      var vault = PlannedVault()
+      vault.put(facts, Source.field("value", .password, Array((pem + "x").utf8)))
+      let plan = vault.plan(entries, ImportTerms(update: true))
+      #expect(plan.steps.isEmpty == isFixed && plan.blocked(by: .kind) == (isFixed ? 1 : 0))
+      let plain = vault.plan(entries)
+      #expect(plain.blocked(by: .content) == 1 && plain.blocked(by: .kind) == 0)
+      #expect(vault.plan(entries, ImportTerms(keepBoth: true)).steps.map(\.name.text) == ["a (2)", "a/pin"])
+    }
+    // A key gets a new version of its own kind.
+    facts.use = "ssh"
+    var vault = PlannedVault()
+    vault.put(facts, Source.field("value", .password, Array((pem + "x").utf8)))
+    let key = Source.map([Source.entry(.sshKey, title: "a", [("key", .password, pem)])])
+    #expect(vault.plan(key, ImportTerms(update: true)).steps.map(\.name.text) == ["a"])
+  }
+
+  @Test("tells an item that could not be compared from one with another content") func uncompared() throws {
+    var vault = PlannedVault()
+    for name in ["a", "b"] {
+      var facts = try ExportedItems.item(name, .password, "1").facts
+      facts.require = name == "a" ? "user-presence" : "none"
+      vault.put(facts, Source.field("value", .password, Array("9".utf8)))
+    }
+    var plan = vault.plan(Self.logins([("a", "1"), ("b", "1")]))
+    #expect(plan.blocked(by: .content) == 2 && plan.blocked(by: .proof) == 0)
+    plan.uncompared = [try ItemName("a")]
+    #expect(plan.blocked(by: .content) == 1 && plan.blocked(by: .proof) == 1)
+  }
+
   /// Two files of the same name have the same identifications, which are places in the file.
   @Test("takes a file of the same name below another folder for another source", arguments: [[], ["b"]])
   func sameFileName(into: [String]) {
@@ -151,11 +186,12 @@ import VaultWire
       vault.put("bank", .password, attributes, fields(value)[0], creator: creator, writer: writer)
       for terms in [ImportTerms(), ImportTerms(update: true)] {
         let plan = vault.plan(entries, terms)
-        #expect(plan.steps.isEmpty && plan.clashing == 1 && plan.blocked == (0, 1))
+        #expect(plan.steps.isEmpty && plan.clashing == 1)
+        #expect(plan.blocked(by: .content) == 0 && plan.blocked(by: .others) == 1)
         #expect(ImportAccount(plan).groups.map(\.group) == [.clash])
       }
       let both = vault.plan(entries, ImportTerms(keepBoth: true))
-      #expect(both.steps.map(\.name.text) == ["bank (2)"] && both.blocked == (0, 0))
+      #expect(both.steps.map(\.name.text) == ["bank (2)"] && both.blocked(by: .others) == 0)
     }
   }
 
@@ -168,7 +204,8 @@ import VaultWire
     let update = vault.plan(entries, ImportTerms(update: true))
     #expect(update.steps.map(\.name.text) == ["b"] && update.blocked == (0, 1))
     let plan = vault.plan(entries)
-    #expect(plan.steps.isEmpty && plan.blocked == (1, 1) && plan.clashing == 2)
+    #expect(plan.steps.isEmpty && plan.clashing == 2)
+    #expect(plan.blocked(by: .content) == 1 && plan.blocked(by: .others) == 1)
     let both = vault.plan(entries, ImportTerms(keepBoth: true))
     #expect(both.steps.map(\.name.text) == ["a (2)", "a/Notes (2)", "b (2)"])
   }

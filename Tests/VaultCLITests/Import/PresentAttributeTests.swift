@@ -83,7 +83,7 @@ import VaultWire
     // The item of the very name is one of others.
     var taken = PlannedVault()
     taken.put("a", .password, attributes, password, creator: creator, writer: writer)
-    #expect(taken.plan(Self.login()).steps.isEmpty && taken.plan(Self.login()).blocked == (0, 1))
+    #expect(taken.plan(Self.login()).steps.isEmpty && taken.plan(Self.login()).blocked(by: .others) == 1)
     #expect(Self.names(taken.plan(Self.login(), ImportTerms(keepBoth: true))) == ["a (2)", "a/pin"])
     // Their item looks like the one of the entry, which is there without the attribute.
     var planted = Self.vault([:])

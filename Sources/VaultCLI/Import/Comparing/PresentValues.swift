@@ -26,6 +26,8 @@ final class PresentValues {
   private let most: Int
   private var kept: [ItemName: Kept] = [:]
   private var bytes = 0
+  /// The items whose values require a person's proof that nobody gave.
+  private(set) var uncompared: Set<ItemName> = []
 
   /// - Parameter items: the items that are probably compared, in the order of ``ImportPlan/expected(_:_:_:now:)``.
   convenience init(_ session: Session, expecting items: [Wire.Item]) {
@@ -50,7 +52,9 @@ final class PresentValues {
 
   private func found(_ name: ItemName, _ item: Wire.Item) throws(Failure) -> Kept? {
     if let came = expected.take(name, passing: keep) { return came }
-    return try value(of: item)
+    let value = try value(of: item)
+    if value == nil { uncompared.insert(name) }
+    return value
   }
 
   private func keep(_ name: ItemName, _ value: Kept) {

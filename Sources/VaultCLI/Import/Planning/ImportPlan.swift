@@ -64,6 +64,8 @@ final class PlannedEntry {
 
   /// True if the entry stays out as a whole, because an item of the vault is in the place of one of its own.
   fileprivate(set) var isBlocked = false
+  /// The keys of the vault that cannot get the new values, because these are of another kind.
+  fileprivate(set) var fixed: Set<ItemName> = []
 
   /// True if an item of the vault is in the place of an item of the entry.
   var clashes: Bool {
@@ -79,10 +81,24 @@ final class PlannedEntry {
   var meetsOthers: Bool { standings.contains { if case .foreign = $0 { true } else { false } } }
 }
 
+/// The reason why an entry stays out because of items of the vault.
+enum Obstacle {
+  /// An item is there with another content.
+  case content
+  /// An item is there that could not be compared, because it requires a proof of presence that nobody gave.
+  case proof
+  /// A key is there, whose kind never changes.
+  case kind
+  /// An item of others is there.
+  case others
+}
+
 /// The plan of an import: the items that it stores, and the entries that it leaves out.
 struct ImportPlan {
   private(set) var entries: [PlannedEntry] = []
   private(set) var steps: [ImportStep] = []
+  /// The items that could not be compared, because nobody gave the proof that they require.
+  var uncompared: Set<ItemName> = []
 
   private let present: PresentItems
   private let terms: ImportTerms
@@ -141,11 +157,24 @@ struct ImportPlan {
   /// The number of entries with an item that clashes.
   var clashing: Int { entries.count(where: \.clashes) }
 
-  /// The number of entries that stay out because the vault has another content, and because it has items of others.
-  var blocked: (content: Int, others: Int) {
-    let blocked = entries.filter(\.isBlocked)
-    let others = blocked.count(where: \.meetsOthers)
-    return (blocked.count - others, others)
+  /// The number of entries that stay out for a reason.
+  func blocked(by obstacle: Obstacle) -> Int { entries.count { self.obstacle(to: $0) == obstacle } }
+
+  /// The reason why an entry stays out; nil if it does not.
+  private func obstacle(to entry: PlannedEntry) -> Obstacle? {
+    guard entry.isBlocked else { return nil }
+    if entry.meetsOthers { return .others }
+    if !entry.fixed.isEmpty { return .kind }
+    let isCompared = entry.standings.contains { standing in
+      if case .clash(let present, _) = standing { state(of: present, in: entry) == .content } else { false }
+    }
+    return isCompared ? .content : .proof
+  }
+
+  /// The reason why an item of the importer's, which is there instead of one of an entry's, keeps that out.
+  func state(of present: Wire.Item, in entry: PlannedEntry) -> Obstacle {
+    guard let name = try? ItemName(present.name) else { return .content }
+    return entry.fixed.contains(name) ? .kind : uncompared.contains(name) ? .proof : .content
   }
 
   // MARK: Entries
@@ -159,7 +188,9 @@ struct ImportPlan {
   /// Adds the steps for an entry. An entry with a clash stays out as a whole, unless somebody chose otherwise. An item
   /// of others never gets a new version.
   private mutating func decide(_ entry: PlannedEntry) {
-    entry.isBlocked = !terms.keepBoth && (entry.meetsOthers || entry.clashes && !terms.update)
+    if terms.update { entry.fixed = Self.fixed(entry) }
+    entry.isBlocked =
+      !terms.keepBoth && (entry.meetsOthers || entry.clashes && !terms.update || !entry.fixed.isEmpty)
     for (index, item) in entry.mapped.items.enumerated() {
       switch entry.standings[index] {
       case .known(let name): entry.names[index] = name
@@ -181,6 +212,18 @@ struct ImportPlan {
       case .attribute, .skipped: break
       }
     }
+  }
+
+  /// The keys that an entry would give another kind.
+  private static func fixed(_ entry: PlannedEntry) -> Set<ItemName> {
+    Set(
+      zip(entry.standings, entry.mapped.items).compactMap { standing, item in
+        guard case .clash(let present, let versions) = standing, let name = try? ItemName(present.name) else {
+          return nil
+        }
+        let step = ImportStep(item: item, name: name, present: present, skipped: versions)
+        return step.changesKindOfKey ? name : nil
+      })
   }
 
   private mutating func add(_ step: ImportStep, _ entry: PlannedEntry, _ index: Int) {

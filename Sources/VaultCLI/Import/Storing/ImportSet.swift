@@ -75,6 +75,9 @@ extension ImportStep {
   /// The kind that the item has in the end.
   var kind: ItemKind { newKind ?? present.flatMap { ItemKind(rawValue: $0.kind) } ?? item.kind }
 
+  /// True if the item that is there is a key, and the new value is of another kind: the vault refuses that.
+  var changesKindOfKey: Bool { present?.use != nil && newKind != nil }
+
   /// The kind to store; nil if the item is there and keeps its own. A source that tells nothing of the kind takes none
   /// away that the new values can have.
   private var newKind: ItemKind? {
