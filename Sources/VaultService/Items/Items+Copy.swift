@@ -8,6 +8,9 @@ extension Items {
   /// with its facts for a keyring's clients. These clients know the copy by a number of its own, and find it at a place
   /// of its own: those of the target, or new ones. A target that has such facts keeps them if the source has none.
   ///
+  /// The copy has none of the attributes by which an import knows its items: whoever made the source chose them, and
+  /// the copy would count as an item that the caller has imported.
+  ///
   /// On the source, the caller needs the rights that ``get(_:_:)`` needs or, if the key of the source is never read,
   /// the right `admin`. On the target, the caller needs the rights that a new item needs. If the target exists, it
   /// keeps its versions, but gets the policy of the source. So the caller must have shown the presence that the
@@ -31,7 +34,8 @@ extension Items {
   }
 
   /// The number of the target's current version, if the target is already a copy of the source: both have the same
-  /// value, kind, attributes, policies and expiry, and the target has the source's facts for a keyring's clients.
+  /// value, kind, attributes, policies and expiry, and the target has the source's facts for a keyring's clients. The
+  /// target has none of the source's attributes by which an import knows its items.
   ///
   /// The caller needs the rights on both items that ``get(_:_:)`` needs, because the answer tells whether two values
   /// are the same.
@@ -134,7 +138,7 @@ extension Items {
   ) -> ItemChange {
     let kept = old?.keyring
     return ItemChange(
-      name: target, kind: item.kind, use: item.use, attributes: item.attributes,
+      name: target, kind: item.kind, use: item.use, attributes: ImportMark.unmarked(item.attributes),
       keyring: item.keyring?.copied(as: kept?.id ?? .random(), order: kept?.order ?? vault.nextKeyringOrder()),
       accessible: item.policy.accessible, require: item.policy.require, reuseWindow: item.policy.reuseWindow,
       neverRead: item.policy.isNeverRead,
@@ -236,8 +240,8 @@ extension Items {
 extension ItemInfo {
   /// True when everything that a copy takes over from an item, except its value, is the same.
   fileprivate func isDescribed(as other: ItemInfo) -> Bool {
-    kind == other.kind && use == other.use && attributes == other.attributes && policy == other.policy
-      && expires == other.expires && hasFacts(of: other)
+    kind == other.kind && use == other.use && attributes == ImportMark.unmarked(other.attributes)
+      && policy == other.policy && expires == other.expires && hasFacts(of: other)
   }
   /// True when a copy of `other` would leave this item's facts for a keyring's clients unchanged.
   private func hasFacts(of other: ItemInfo) -> Bool {

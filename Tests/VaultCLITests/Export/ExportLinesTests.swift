@@ -112,4 +112,14 @@ import VaultWire
       #expect(isSame)
     }
   }
+
+  @Test("a line of JSON has no attribute by which an import knows its items") func marks() throws {
+    let marks = Dictionary(uniqueKeysWithValues: ImportMark.keys.map { ($0, "x") })
+    let kept = ["title": "a", "source-created": "2001-09-09T01:46:40Z", "imported": "yes"]
+    for (attributes, expected) in [(marks.merging(kept) { $1 }, kept), (marks, [:])] {
+      let text = BatchLines.text([try Items.item("a", .password, "p", attributes)]).text() ?? ""
+      let line = try BatchLine.read(PlannedSource.buffer(Array(text.dropLast().utf8)), number: 1, BatchTerms())
+      #expect(line.item.attributes ?? [:] == expected)
+    }
+  }
 }

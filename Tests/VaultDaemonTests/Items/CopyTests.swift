@@ -72,6 +72,42 @@ import VaultTesting
     }
   }
 
+  @Test("a copy has no attribute by which an import knows its items, and is known again without them") func marks()
+    throws
+  {
+    try withClient { _, client throws in
+      let kept = ["title": "X", "source-created": "2001-09-09T01:46:40Z", "imported": "yes"]
+      let marks = Dictionary(
+        uniqueKeysWithValues: [
+          "source", "source-id", "source-field", "import", "import-replaced", "import-replaced-expires",
+          "import-replaced-kind",
+        ].map { ($0, "1") })
+      func attributes(_ name: String) throws -> [String: String]? {
+        let item = try client.call("Show", ["name": name]).parameters["item"] as? WireClient.Message
+        return item?["attributes"] as? [String: String]
+      }
+      let all = kept.merging(marks) { $1 }
+      let large = String(repeating: "0123456789abcdef", count: 1 << 16)
+      for (name, value) in [("small", "v"), ("large", large)] {
+        #expect(try client.call("Set", ["name": name, "value": value, "kind": "note", "attributes": all]).error == nil)
+        #expect(try client.call("Copy", ["from": name, "to": "\(name)/new"]).error == nil)
+        // The target was an item of an import itself.
+        #expect(try client.call("Set", ["name": "\(name)/old", "value": "w", "attributes": marks]).error == nil)
+        #expect(try client.call("Copy", ["from": name, "to": "\(name)/old", "replace": true]).error == nil)
+        for copy in ["new", "old"] {
+          #expect(try attributes("\(name)/\(copy)") == kept)
+          #expect(try client.call("Copy", ["from": name, "to": "\(name)/\(copy)", "made": true]).error == nil)
+        }
+        #expect(try attributes(name) == all)
+        // An item with the marks is no copy, even if all else is the same.
+        let same: WireClient.Message = ["name": "\(name)/same", "value": value, "kind": "note", "attributes": all]
+        #expect(try client.call("Set", same).error == nil)
+        let made = try client.call("Copy", ["from": name, "to": "\(name)/same", "made": true])
+        #expect(made.error == "AlreadyExists")
+      }
+    }
+  }
+
   @Test("what is there already is replaced only when that is asked for, and keeps its versions") func replaced() throws
   {
     try withClient { _, client throws in

@@ -3,6 +3,9 @@ internal import VaultModel
 internal import VaultWire
 
 /// Items as the lines that `vault set --batch` reads, so that the output of one vault is the input of another.
+///
+/// The lines have no attributes by which an import knows its items: in the other vault the items are none of an import,
+/// and whoever stores them would make those of others their own.
 enum BatchLines {
   static func text(_ items: [ExportedItem]) -> SecretBuffer {
     var text = SecretBuffer(capacity: 64 << 10)
@@ -23,7 +26,7 @@ enum BatchLines {
     // A kind that has a use of its own sets it.
     object.add(BatchField.use.rawValue, item.kind.use == nil ? facts.use : nil)
     // No import of another vault can be taken back there.
-    let attributes = facts.attributesWithoutImport
+    let attributes = ImportMark.unmarked(facts.attributes)
     if !attributes.isEmpty { add(attributes, to: &object) }
     object.add(BatchField.accessible.rawValue, facts.accessible)
     if facts.require != Requirement.none.name {

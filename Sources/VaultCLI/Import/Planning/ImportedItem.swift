@@ -27,35 +27,25 @@ final class ImportedItem {
   var versionCount: Int { versions.count + 1 }
 }
 
-/// The keys of the attributes by which an import knows its items again.
+/// The keys of the attributes that an import makes: those by which it knows its items again, and the times of the
+/// source.
 enum ImportKey {
-  /// The key of the source's own identification, with its format before it.
-  static let source = "source"
-  /// The key of the entry's identification in the source.
-  static let id = "source-id"
-  /// The key of the name of the field that an item beside the main one holds.
-  static let field = "source-field"
+  static let source = ImportMark.source
+  static let id = ImportMark.id
+  static let field = ImportMark.field
   static let created = "source-created"
   static let modified = "source-modified"
   static let expires = "source-expires"
-  /// The key of the import's own identification.
-  static let run = "import"
-  /// The key of the number of the version that the import has stored as the current one.
-  static let version = "import-version"
-  /// The key of the number of the version that an import with `--update` replaced, then of the import that stored that
-  /// version, if one did, and then of what that import had replaced itself, in the same form.
-  static let replaced = "import-replaced"
-  /// The key of the expiry that the item had before that, or ``never``.
-  static let replacedExpiry = "import-replaced-expires"
+  static let run = ImportMark.run
+  static let version = ImportMark.version
+  static let replaced = ImportMark.replaced
+  static let replacedExpiry = ImportMark.replacedExpiry
+  /// The value of that attribute for an item that did not expire.
   static let never = "never"
-  /// The key of the kind that the item had before that, if it has another one now.
-  static let replacedKind = "import-replaced-kind"
-
-  /// The keys by which an import is taken back. They mean something only in the vault into which the import went.
-  static let ofRun: Set<String> = [run, version, replaced, replacedExpiry, replacedKind]
+  static let replacedKind = ImportMark.replacedKind
 
   /// The keys that say nothing about the content of an item.
-  static let ofImport = ofRun.union([source, id, field, created, modified, expires])
+  static let ofImport = ImportMark.keys.union([created, modified, expires])
 }
 
 /// The way of one field of the source into the vault.

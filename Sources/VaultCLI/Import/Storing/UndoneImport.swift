@@ -161,5 +161,5 @@ extension Wire.Item {
   }
 
   /// The attributes without those by which an import is taken back.
-  var attributesWithoutImport: [String: String] { attributes.filter { !ImportKey.ofRun.contains($0.key) } }
+  var attributesWithoutImport: [String: String] { attributes.filter { !ImportMark.ofRun.contains($0.key) } }
 }
