@@ -1,3 +1,4 @@
+internal import Glibc
 internal import VaultBytes
 internal import VaultClient
 internal import VaultModel
@@ -9,7 +10,7 @@ struct ExportSelection {
   static let mostBytes = ExportCall.most.bytes / 2
 
   /// The items in the order of their names.
-  private(set) var items: [(name: ItemName, facts: Wire.Item)] = []
+  private(set) var items: [EnvironmentNames.Item] = []
   private(set) var account = ExportAccount()
 
   /// Finds the items that match a query; nil stands for all items.
@@ -25,7 +26,7 @@ struct ExportSelection {
       if let reason = Self.reason(item, name, format) {
         account.leaveOut(item.name, reason)
       } else {
-        items.append((name, item))
+        items.append((name, item, isOwn: false))
       }
     }
     items.sort { $0.name < $1.name }
@@ -33,13 +34,13 @@ struct ExportSelection {
       try vault.search(query, inTrash: true).items
     }
     for item in trashed { account.leaveOut(item.name, "it is in the trash, of which no value is served") }
-    account.items = items.count
     guard items.reduce(0, { $0 + $1.facts.size }) <= Self.mostBytes else {
       throw Failure(
         .invalid, "the items have more than \(Self.mostBytes >> 20) MiB together",
         "export them in parts, each by a predicate")
     }
-    try countGrants(session)
+    if !items.isEmpty { try judge(format, session) }
+    account.items = items.count
   }
 
   /// The reason for which an item is left out; nil if it is not.
@@ -56,11 +57,19 @@ struct ExportSelection {
     }
   }
 
-  /// Counts the grants that hold for the items.
-  private mutating func countGrants(_ session: Session) throws(Failure) {
-    guard !items.isEmpty else { return }
-    let grants = try session.unlocking(for: "vault export") { vault in try vault.grants() }.grants
-    account.grants = grants.count { grant in
+  /// Tells the exporter's own items from those of others, leaves out those that get no variable, and counts the grants
+  /// that hold for the rest.
+  private mutating func judge(_ format: FileFormat, _ session: Session) throws(Failure) {
+    let found = try session.unlocking(for: "vault export") { vault in try vault.grants() }
+    let exporter = Importer(uid: geteuid(), found.grants, confined: found.confined)
+    for place in items.indices { items[place].isOwn = exporter.stranger(in: items[place].facts) == nil }
+    if format == .env {
+      let leftOut = try EnvironmentNames(items).leftOut
+      for (name, reason) in leftOut { account.leaveOut(name.text, reason) }
+      let names = Set(leftOut.map { $0.name })
+      items.removeAll { names.contains($0.name) }
+    }
+    account.grants = found.grants.count { grant in
       guard grant.active, let pattern = try? ItemPattern(grant.items) else { return false }
       return items.contains { pattern.matches($0.name) }
     }
@@ -75,9 +84,9 @@ struct ExportSelection {
     let progress = Progress()
     defer { progress.clear() }
     let order = items.sorted { Self.strictness($0.facts) > Self.strictness($1.facts) }
-    for (name, facts) in order {
+    for item in order {
       progress.show(ProgressBar.text("reading", read.count, of: items.count, " of \(items.count) items"))
-      read.append(try Self.read(name, facts, format, session))
+      read.append(try Self.read(item, format, session))
     }
     return read.sorted { $0.name < $1.name }
   }
@@ -87,8 +96,9 @@ struct ExportSelection {
   }
 
   private static func read(
-    _ name: ItemName, _ facts: Wire.Item, _ format: FileFormat, _ session: Session
+    _ item: EnvironmentNames.Item, _ format: FileFormat, _ session: Session
   ) throws(Failure) -> ExportedItem {
+    let (name, facts, isOwn) = item
     func value(_ version: Int) throws(Failure) -> SecretBuffer {
       try session.unlocking(for: "vault export") { vault in try vault.get(name.text, version: version, expired: true) }
     }
@@ -104,6 +114,6 @@ struct ExportSelection {
     }
     let hasKey = format == .bitwarden && facts.kind == ItemKind.sshKey.rawValue
     let key = hasKey ? try session.attempt { vault in try vault.publicKey(of: name.text, format: "openssh") } : nil
-    return ExportedItem(name, facts, current, versions: versions, publicKey: key)
+    return ExportedItem(name, facts, isOwn: isOwn, current, versions: versions, publicKey: key)
   }
 }

@@ -17,6 +17,9 @@ final class ExportedItem {
 
   let name: ItemName
   let facts: Wire.Item
+  /// True if nobody but the exporter's user has made or written the item; see ``Importer``. The attributes of an import
+  /// count only then: everybody who may make items gives them any attributes.
+  let isOwn: Bool
   let value: SecretBuffer
   /// The earlier values, the oldest first.
   let versions: [Earlier]
@@ -24,10 +27,11 @@ final class ExportedItem {
   let publicKey: Wire.PublicKeyReply?
 
   init(
-    _ name: ItemName, _ facts: Wire.Item, _ value: consuming SecretBuffer, versions: [Earlier] = [],
+    _ name: ItemName, _ facts: Wire.Item, isOwn: Bool, _ value: consuming SecretBuffer, versions: [Earlier] = [],
     publicKey: Wire.PublicKeyReply? = nil
   ) {
-    (self.name, self.facts, self.versions, self.publicKey) = (name, facts, versions, publicKey)
+    (self.name, self.facts, self.isOwn) = (name, facts, isOwn)
+    (self.versions, self.publicKey) = (versions, publicKey)
     self.value = value
   }
 
@@ -39,6 +43,9 @@ final class ExportedItem {
 
   /// The last part of the name.
   var leaf: String { name.text.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? "" }
+
+  /// The attribute of an import; nil if there is none, or if the item is not the exporter's own.
+  func mark(_ key: String) -> String? { isOwn ? facts.attributes[key] : nil }
 
   /// The attributes without those by which an import knows its items.
   var ownAttributes: [String: String] { facts.attributes.filter { !ImportKey.ofImport.contains($0.key) } }

@@ -34,7 +34,6 @@ struct FileExport {
     guard !selection.items.isEmpty else {
       throw Failure(.missing, "there is no item to export", selection.account.lines.first)
     }
-    if format == .env { _ = try EnvironmentNames(selection.items) }
     if !options.yes, !options.dryRun { try ask(selection) }
     let password: SecretBuffer? = hasPassword && !options.dryRun ? try ExportPassword.ask(exports.secrets) : nil
     try session.unlocking(for: "vault export") { vault in
@@ -94,7 +93,7 @@ struct FileExport {
   private func variables(
     _ items: [ExportedItem], _ account: inout ExportAccount
   ) throws(Failure) -> SecretBuffer {
-    let names = try EnvironmentNames(items.map { ($0.name, $0.facts) })
+    let names = try EnvironmentNames(items.map { ($0.name, $0.facts, $0.isOwn) })
     for item in items where !EnvironmentLines.canHold(item) {
       account.leaveOut(item.name.text, "no variable can hold its value, which is not text")
       account.items -= 1

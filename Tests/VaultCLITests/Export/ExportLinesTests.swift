@@ -21,7 +21,7 @@ import VaultWire
     }
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    let names = try EnvironmentNames(items.map { ($0.name, $0.facts) })
+    let names = try EnvironmentNames(items.map { ($0.name, $0.facts, $0.isOwn) })
     let text = EnvironmentLines.text(items, names).text() ?? ""
     try sandbox.write(text, to: "values.env")
     for (number, value) in Self.values.enumerated() {
@@ -38,7 +38,7 @@ import VaultWire
   }
 
   @Test("items with the same variable are refused by name") func clash() throws {
-    let items = try ["a/b", "c", "a.b"].map { try Items.item($0) }.map { ($0.name, $0.facts) }
+    let items = try ["a/b", "c", "a.b"].map { try Items.item($0) }.map { ($0.name, $0.facts, $0.isOwn) }
     do throws(Failure) {
       _ = try EnvironmentNames(items)
       Issue.record("it was not refused")
@@ -58,7 +58,7 @@ import VaultWire
       item("into/env/app/X", id: "env/app/X", "dotfiles:home"), item("env/a/TWICE", id: "env/a/TWICE"),
       item("env/b/TWICE", id: "env/b/TWICE"), item("env/renamed", id: "env/OLD"), item("other/Y", id: "env/Y", "csv:f"),
     ]
-    let names = try EnvironmentNames(items.map { ($0.name, $0.facts) })
+    let names = try EnvironmentNames(items.map { ($0.name, $0.facts, $0.isOwn) })
     #expect(
       items.map { names.variable(of: $0.name) } == [
         "API_KEY", "lower_case", "X", "ENV_A_TWICE", "ENV_B_TWICE", "ENV_RENAMED", "OTHER_Y",
@@ -67,10 +67,44 @@ import VaultWire
     #expect(EnvironmentLines.losses(of: items[3], names).map(\.what) == ["the exact name"])
   }
 
+  @Test("an item of somebody else chooses no variable, and takes none away from an item of the exporter's own")
+  func foreign() throws {
+    func item(_ name: String, id: String? = nil, isOwn: Bool = false) throws -> ExportedItem {
+      let marks = id.map { ["source": "env:.env", "source-id": "env/\($0)"] } ?? [:]
+      return try Items.item(name, .password, "secret", marks, isOwn: isOwn)
+    }
+    let items = try [
+      item("env/DB_PASSWORD", id: "DB_PASSWORD", isOwn: true), item("shared/DB_PASSWORD", id: "DB_PASSWORD"),
+      item("shared/LD_PRELOAD", id: "LD_PRELOAD"), item("shared/PATH", id: "PATH"), item("LD_PRELOAD"), item("path"),
+      item("git/ssh-command"), item("own/a", isOwn: true), item("own.a"), item("shared/x"), item("shared.x"),
+      item("PATH", isOwn: true), item("DB_PASSWORD"),
+    ]
+    for items in [items, items.reversed()] {
+      let names = try EnvironmentNames(items.map { ($0.name, $0.facts, $0.isOwn) })
+      let variables = Dictionary(
+        uniqueKeysWithValues: items.compactMap { item in names.variable(of: item.name).map { (item.name.text, $0) } })
+      #expect(
+        variables == [
+          "env/DB_PASSWORD": "DB_PASSWORD", "shared/DB_PASSWORD": "SHARED_DB_PASSWORD",
+          "shared/LD_PRELOAD": "SHARED_LD_PRELOAD", "shared/PATH": "SHARED_PATH", "own/a": "OWN_A", "PATH": "PATH",
+        ])
+      let reasons = Dictionary(uniqueKeysWithValues: names.leftOut.map { ($0.name.text, $0.reason) })
+      #expect(
+        reasons.mapValues { $0.replacing("somebody else has made or written it, and ", with: "") } == [
+          "LD_PRELOAD": "LD_PRELOAD changes how programs run", "path": "PATH changes how programs run",
+          "git/ssh-command": "GIT_SSH_COMMAND changes how programs run",
+          "own.a": "another item is OWN_A, too", "shared/x": "another item is SHARED_X, too",
+          "shared.x": "another item is SHARED_X, too", "DB_PASSWORD": "another item is DB_PASSWORD, too",
+        ])
+      let text = EnvironmentLines.text(items, names).text() ?? ""
+      #expect(text.split(separator: "\n").count == variables.count && !text.contains("GIT_"))
+    }
+  }
+
   @Test("a kind is lost only if the value does not tell it") func kinds() throws {
     func lost(_ kind: ItemKind, _ value: String) throws -> [String] {
       let item = try Items.item("env/A", kind, value, ["source": "env:.env", "source-id": "env/A"])
-      return EnvironmentLines.losses(of: item, try EnvironmentNames([(item.name, item.facts)])).map(\.what)
+      return EnvironmentLines.losses(of: item, try EnvironmentNames([(item.name, item.facts, true)])).map(\.what)
     }
     #expect(try lost(.note, "two\nlines").isEmpty && lost(.password, "secret").isEmpty)
     #expect(try lost(.note, "one line") == ["the kind note"] && lost(.apiKey, "k") == ["the kind api-key"])

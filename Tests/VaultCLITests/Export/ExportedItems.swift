@@ -10,14 +10,16 @@ import VaultWire
 enum ExportedItems {
   static func item(
     _ name: String, _ kind: ItemKind = .password, _ value: String = "secret", _ attributes: [String: String] = [:],
-    expires: Int64? = nil, versions: [String] = [], accessible: AccessClass = .whenUnlocked
+    expires: Int64? = nil, versions: [String] = [], accessible: AccessClass = .whenUnlocked, isOwn: Bool = true
   ) throws -> ExportedItem {
-    try item(name, kind, Array(value.utf8), attributes, expires: expires, versions: versions, accessible: accessible)
+    try item(
+      name, kind, Array(value.utf8), attributes, expires: expires, versions: versions, accessible: accessible,
+      isOwn: isOwn)
   }
 
   static func item(
     _ name: String, _ kind: ItemKind, _ bytes: [UInt8], _ attributes: [String: String] = [:], expires: Int64? = nil,
-    versions: [String] = [], accessible: AccessClass = .whenUnlocked
+    versions: [String] = [], accessible: AccessClass = .whenUnlocked, isOwn: Bool = true
   ) throws -> ExportedItem {
     let facts = Wire.Item(
       name: name, kind: kind.rawValue, attributes: attributes, accessible: accessible.name, require: "none", reuse: 60,
@@ -26,7 +28,7 @@ enum ExportedItems {
     let old = versions.enumerated().map { number, text in
       ExportedItem.Earlier(PlannedSource.buffer(Array(text.utf8)), time: Int64(500 + number))
     }
-    return ExportedItem(try ItemName(name), facts, PlannedSource.buffer(bytes), versions: old)
+    return ExportedItem(try ItemName(name), facts, isOwn: isOwn, PlannedSource.buffer(bytes), versions: old)
   }
 
   /// A valid value of a kind.

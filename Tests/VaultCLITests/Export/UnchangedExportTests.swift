@@ -104,7 +104,7 @@ import VaultWire
       id: "0123456789abcdef", order: "1", label: "Mail of Ana", contentType: "text/plain", attributes: [])
     var facts = try Items.item("secret-service/login/0123456789abcdef", .password, "p").facts
     facts.keyring = keyring
-    let item = ExportedItem(try ItemName(facts.name), facts, PlannedSource.buffer(Array("p".utf8)))
+    let item = ExportedItem(try ItemName(facts.name), facts, isOwn: true, PlannedSource.buffer(Array("p".utf8)))
     #expect(Self.isKnown([item], form))
   }
 
@@ -154,7 +154,7 @@ import VaultWire
   @Test("an item that requires a proof is compared once the proof is there") func requirement() throws {
     var facts = try Items.item("a", .password, "p").facts
     facts.require = "user-presence"
-    let item = ExportedItem(try ItemName("a"), facts, PlannedSource.buffer(Array("p".utf8)))
+    let item = ExportedItem(try ItemName("a"), facts, isOwn: true, PlannedSource.buffer(Array("p".utf8)))
     #expect(Self.isKnown([item], .kdbx))
   }
 

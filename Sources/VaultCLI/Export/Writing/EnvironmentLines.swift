@@ -13,7 +13,8 @@ enum EnvironmentLines {
   static func text(_ items: [ExportedItem], _ names: EnvironmentNames) -> SecretBuffer {
     var text = SecretBuffer(capacity: 64 << 10)
     for item in items {
-      text.append(utf8: names.variable(of: item.name) + "=")
+      guard let variable = names.variable(of: item.name) else { continue }
+      text.append(utf8: variable + "=")
       item.value.withBytes { append($0, to: &text) }
       text.append(UInt8(ascii: "\n"))
     }
@@ -41,7 +42,7 @@ enum EnvironmentLines {
 
   /// The losses of an item in this form, which holds its value and the name of a variable.
   static func losses(of item: ExportedItem, _ names: EnvironmentNames) -> [ExportLoss] {
-    var losses: [ExportLoss] = names.isOwn(item.name) ? [] : [.exactName]
+    var losses: [ExportLoss] = names.isReturned(item.name) ? [] : [.exactName]
     // An import sees by the value alone what it is.
     let kinds = FittingKind.candidates(.secret, of: .value, item.value)
     if FittingKind.first(of: kinds, for: item.value) != item.kind { losses.append(.kind(item.facts.kind)) }
