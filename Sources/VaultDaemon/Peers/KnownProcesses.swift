@@ -99,12 +99,14 @@ final class KnownProcesses {
     return started
   }
 
-  /// The time at which the leader of a session started, as ``PeerProcess/start(of:)`` returns it.
+  /// The time at which the leader of a session started, as ``PeerProcess/start(of:)`` returns it; nil if the leader has
+  /// ended, even if its parent has not waited for it yet.
   func start(ofLeader pid: pid_t) -> UInt64? {
     if let leader, leader.pid == pid, leader.process.isAlive { return leader.process.started }
     leader = nil
-    guard let started = PeerProcess.start(of: pid) else { return nil }
-    leader = PeerProcess(pid, started: started).map { (pid, $0) }
+    guard let started = PeerProcess.start(of: pid), let process = PeerProcess(pid, started: started), process.isAlive
+    else { return nil }
+    leader = (pid, process)
     return started
   }
 }
