@@ -68,6 +68,7 @@ struct CopyCommand: ParsableCommand {
         "copied \(Printable.quoted(from)) to \(Printable.quoted(to)), version "
           + "\(copied.version)\(AccessChange.note(copied.openTo))"
       )
+      Folder.noteRest(of: from, "was not copied: it has", besides: to, session)
       try noteList(to, session)
       Folder.note(besides: to, session)
     }

@@ -60,6 +60,7 @@ struct MoveCommand: ParsableCommand {
     guard globals.json else {
       guard Keyboard.isAttended else { return }
       Output.note("moved \(Printable.quoted(from)) to \(Printable.quoted(to))")
+      Folder.noteRest(of: from, "still has", besides: to, session)
       return Folder.note(besides: to, session)
     }
     try Output.json { object in

@@ -77,6 +77,7 @@ struct RemoveCommand: ParsableCommand {
       }
     } else if Keyboard.isAttended {
       Output.note(deleted.text)
+      if names.count == 1 { Folder.noteRest(of: names[0], "still has", session) }
     }
   }
 

@@ -51,6 +51,25 @@ import VaultTesting
     #expect(names.contains("gate.revoked") && !names.contains("gw.revoked"), "\(names)")
   }
 
+  @Test("a command on an item says how much is left in the folder of its name, and only to a person")
+  func parts() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    for name in ["mail", "mail/totp", "mail/notes", "mailbox/pin", "lone"] {
+      try sandbox.must(["set", name], stdin: "v")
+    }
+    let copied = try shown(sandbox, ["cp", "mail", "mail/old"])
+    #expect(copied.contains("vault: `mail/` was not copied: it has 2 items\r\n"), "\(copied)")
+    #expect(try shown(sandbox, ["mv", "mail", "post"]).hasSuffix("vault: `mail/` still has 3 items\r\n"))
+    try sandbox.must(["rm", "--yes", "mail/totp", "mail/old"])
+    #expect(try shown(sandbox, ["mv", "post", "mail"]).contains("moved `post` to `mail`"))
+    let removed = try shown(sandbox, ["rm", "mail"])
+    #expect(removed.contains("deleted `mail`; ") && removed.hasSuffix("vault: `mail/` still has 1 item\r\n"))
+    #expect(try !shown(sandbox, ["rm", "lone"]).contains("still has"))
+    try sandbox.must(["set", "mail"], stdin: "v")
+    #expect(try sandbox.must(["rm", "mail"]).isEmpty)
+  }
+
   @Test("nobody is asked for a password to confirm grants that are all in effect") func confirmed() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }

@@ -61,6 +61,35 @@ struct Folder: Equatable {
     Output.note("\(text) is a folder; \(text) as the target, with the slash, puts an item into it")
   }
 
+  /// Tells a person that the folder of an item's name has items, such as the parts of an imported entry: a command on
+  /// the item leaves them as they are.
+  ///
+  /// - Parameters:
+  ///   - word: the predicate of the sentence up to the number, such as "still has".
+  ///   - target: the new name of the item, which does not count.
+  static func noteRest(of item: String, _ word: String, besides target: String? = nil, _ session: Session) {
+    guard let rest = rest(of: item, besides: target, session), rest > 0 else { return }
+    let count = rest > most ? "more than \(self.count(most))" : self.count(rest)
+    Output.note("\(Printable.quoted(item + "/")) \(word) \(count)")
+  }
+
+  /// The most items that a note counts.
+  private static let most = 100
+
+  /// Returns the number of the items in the folder of that name that the caller may find, counted up to ``most`` and
+  /// one more. Nobody is asked for an unlock.
+  private static func rest(of item: String, besides target: String?, _ session: Session) -> Int? {
+    guard let folder = Folder(item + "/") else { return nil }
+    var vault = Vault(at: session.vault.location)
+    vault.patience = .zero
+    vault.timeout = .milliseconds(1000)
+    // The new name may be one of those found.
+    let found = try? vault.find("name~\(Predicates.quote(folder.prefix + "**"))", limit: most + 2)
+    return found?.count {
+      $0.name.utf8.starts(with: folder.prefix.utf8) && target?.utf8.elementsEqual($0.name.utf8) != true
+    }
+  }
+
   /// A number of items in words.
   static func count(_ items: Int) -> String { Counted.text(items, "item") }
 }
