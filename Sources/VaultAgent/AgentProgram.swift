@@ -33,6 +33,7 @@ public enum AgentProgram {
     do throws(ClientError) {
       return attend(try places(options, settings), faces)
     } catch {
+      if case .emptySocketPath = error { return complain(usage, "\(error); give the path of a socket") }
       return complain(configuration, "\(error)")
     }
   }

@@ -9,6 +9,8 @@ public enum ClientError: Error, Hashable, Sendable {
   case noRuntimeDirectory
   /// `$XDG_RUNTIME_DIR` has this value, which is not an absolute path, and `/run/user/UID` is not the user's alone.
   case relativeRuntimeDirectory(String)
+  /// The path of the socket is empty. It came from this variable; nil if the caller gave it.
+  case emptySocketPath(variable: String?)
   /// A folder that the environment names belongs to another user, so neither a daemon nor its socket may be made there.
   case foreignFolder(ForeignFolder)
   /// No daemon listens and none can, because the path is too long for a socket, or the folder does not exist. The texts
@@ -52,6 +54,7 @@ extension ClientError: CustomStringConvertible {
     switch self {
     case .noRuntimeDirectory: "XDG_RUNTIME_DIR is not set"
     case .relativeRuntimeDirectory(let value): "XDG_RUNTIME_DIR is `\(value)`, which is not an absolute path"
+    case .emptySocketPath(let variable): "\(variable ?? "the path of the socket") is empty"
     case .foreignFolder(let folder): folder.event(nil)
     case .impossibleSocket(let reason, _): "no daemon can listen there: \(reason)"
     case .notUTF8(let variable): "\(variable) is not UTF-8, so it is not accepted as a path"

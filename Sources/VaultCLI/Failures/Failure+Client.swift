@@ -9,9 +9,8 @@ extension ClientError {
   var lackOfPlace: String? {
     switch self {
     case .noRuntimeDirectory, .relativeRuntimeDirectory: Printable.text("\(self)")
-    case .fault, .foreignFolder, .impossibleSocket, .notUTF8, .unsafeSocket, .noDaemon, .daemonFailed, .disconnected,
-      .timedOut,
-      .protocolViolation, .tooLarge, .answerTooLarge, .notText, .system:
+    case .fault, .emptySocketPath, .foreignFolder, .impossibleSocket, .notUTF8, .unsafeSocket, .noDaemon, .daemonFailed,
+      .disconnected, .timedOut, .protocolViolation, .tooLarge, .answerTooLarge, .notText, .system:
       nil
     }
   }
@@ -28,6 +27,8 @@ extension Failure {
     case .relativeRuntimeDirectory:
       self.init(
         .configuration, "\(Printable.text("\(error)")), so there is no place for the socket", SocketPath.remedy)
+    case .emptySocketPath(let variable):
+      self.init(.usage, "\(error)", "give the path of a socket\(variable.map { ", or unset \($0)" } ?? "")")
     case .foreignFolder(let folder): self.init(foreign: folder)
     case .impossibleSocket(_, let remedy): self.init(.configuration, Printable.text("\(error)"), remedy)
     case .notUTF8: self.init(.configuration, "\(error)", "set it to another value")

@@ -77,7 +77,7 @@ final class Session {
 
   /// Returns true for the user's own socket at its default place, which neither an option nor a variable named.
   static func isOwn(socket: String?, system: Bool) -> Bool {
-    !system && socket == nil && (Environment.variable("VAULT_SOCKET") ?? "").isEmpty
+    !system && socket == nil && Environment.variable("VAULT_SOCKET") == nil
   }
 
   /// Calls the daemon. If none listens, starts one and calls once more.
@@ -107,9 +107,9 @@ final class Session {
       switch error as? ClientError {
       case .timedOut: note(silence: true)
       case .fault: note(silence: false)
-      case nil, .noRuntimeDirectory, .relativeRuntimeDirectory, .foreignFolder, .impossibleSocket, .notUTF8,
-        .unsafeSocket, .noDaemon, .daemonFailed, .disconnected, .protocolViolation, .tooLarge, .answerTooLarge,
-        .notText, .system:
+      case nil, .noRuntimeDirectory, .relativeRuntimeDirectory, .emptySocketPath, .foreignFolder, .impossibleSocket,
+        .notUTF8, .unsafeSocket, .noDaemon, .daemonFailed, .disconnected, .protocolViolation, .tooLarge,
+        .answerTooLarge, .notText, .system:
         break
       }
       throw error
@@ -131,8 +131,8 @@ final class Session {
     switch error {
     case .noDaemon, .impossibleSocket: break
     case .daemonFailed(let status, _): if status != Exit.exists.rawValue { return nil }
-    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .foreignFolder, .notUTF8, .unsafeSocket,
-      .disconnected, .timedOut, .protocolViolation, .tooLarge, .answerTooLarge, .notText, .system:
+    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .emptySocketPath, .foreignFolder, .notUTF8,
+      .unsafeSocket, .disconnected, .timedOut, .protocolViolation, .tooLarge, .answerTooLarge, .notText, .system:
       return nil
     }
     guard isOwn || isSystem, case .held(let holder) = StoreHolder.find(system: isSystem) else { return nil }

@@ -98,9 +98,9 @@ struct LockCommand: ParsableCommand {
   private static func isAbsence(_ error: ClientError) -> Bool {
     switch error {
     case .noDaemon, .impossibleSocket: true
-    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .foreignFolder, .notUTF8, .unsafeSocket, .daemonFailed,
-      .disconnected,
-      .timedOut, .protocolViolation, .tooLarge, .answerTooLarge, .notText, .system:
+    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .emptySocketPath, .foreignFolder, .notUTF8,
+      .unsafeSocket, .daemonFailed, .disconnected, .timedOut, .protocolViolation, .tooLarge, .answerTooLarge, .notText,
+      .system:
       false
     }
   }

@@ -77,10 +77,9 @@ struct StandingLock: ~Copyable {
     switch error {
     // So many clients are waiting that not even a connection is possible yet.
     case .timedOut, .fault(.tooManyConnections), .fault(.tooManyRequests): true
-    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .foreignFolder, .impossibleSocket, .notUTF8,
-      .unsafeSocket, .noDaemon,
-      .daemonFailed, .disconnected,
-      .protocolViolation, .tooLarge, .answerTooLarge, .notText, .system:
+    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .emptySocketPath, .foreignFolder, .impossibleSocket,
+      .notUTF8, .unsafeSocket, .noDaemon, .daemonFailed, .disconnected, .protocolViolation, .tooLarge, .answerTooLarge,
+      .notText, .system:
       false
     }
   }

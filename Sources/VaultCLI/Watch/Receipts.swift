@@ -182,8 +182,8 @@ struct Receipts {
     case .fault(.locked), .noDaemon, .disconnected: .lock
     case .fault(.busy), .fault(.storageFailed): .passing
     case .fault: nil
-    case .noRuntimeDirectory, .relativeRuntimeDirectory, .foreignFolder, .impossibleSocket, .notUTF8, .unsafeSocket,
-      .daemonFailed, .protocolViolation, .timedOut, .tooLarge, .answerTooLarge, .notText, .system:
+    case .noRuntimeDirectory, .relativeRuntimeDirectory, .emptySocketPath, .foreignFolder, .impossibleSocket, .notUTF8,
+      .unsafeSocket, .daemonFailed, .protocolViolation, .timedOut, .tooLarge, .answerTooLarge, .notText, .system:
       .passing
     }
   }

@@ -52,9 +52,9 @@ struct SignOfLife {
     } catch {
       switch error {
       case .timedOut, .fault(.cancelled): throw error
-      case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .foreignFolder, .impossibleSocket, .notUTF8,
-        .unsafeSocket, .noDaemon, .daemonFailed, .disconnected, .protocolViolation, .tooLarge, .answerTooLarge,
-        .notText, .system:
+      case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .emptySocketPath, .foreignFolder, .impossibleSocket,
+        .notUTF8, .unsafeSocket, .noDaemon, .daemonFailed, .disconnected, .protocolViolation, .tooLarge,
+        .answerTooLarge, .notText, .system:
         return
       }
     }

@@ -36,10 +36,12 @@ public struct SocketLocation: Hashable, Sendable {
   /// `$XDG_RUNTIME_DIR/vault/socket`. Without that variable it is `/run/user/UID/vault/socket`, if that directory is
   /// the user's and closed to all others.
   ///
-  /// An empty variable counts as unset, and a relative `$XDG_RUNTIME_DIR` as invalid (XDG Base Directory Specification
-  /// 0.8).
+  /// An empty `$XDG_RUNTIME_DIR` counts as unset, and a relative one as invalid (XDG Base Directory Specification 0.8).
+  /// An empty path of the socket, as from a script's variable that is not set, stands for no vault: the user's own must
+  /// not answer in place of the intended one.
   ///
-  /// - Throws: ``ClientError/noRuntimeDirectory`` when none of them gives a path,
+  /// - Throws: ``ClientError/emptySocketPath(variable:)`` for an empty `explicit` or `$VAULT_SOCKET`,
+  ///   ``ClientError/noRuntimeDirectory`` when none of them gives a path,
   ///   ``ClientError/relativeRuntimeDirectory(_:)`` when nothing replaces a relative directory,
   ///   ``ClientError/foreignFolder(_:)`` when the directory belongs to another user, and
   ///   ``ClientError/notUTF8(variable:)`` for a variable that is needed and is not UTF-8.
@@ -52,7 +54,8 @@ public struct SocketLocation: Hashable, Sendable {
   ) throws(ClientError) -> SocketLocation {
     var named = explicit
     if named == nil { named = try Variable.text("VAULT_SOCKET", environment) }
-    if let path = named, !path.isEmpty {
+    if let path = named {
+      guard !path.isEmpty else { throw .emptySocketPath(variable: explicit == nil ? "VAULT_SOCKET" : nil) }
       return path == systemPath ? system : SocketLocation(path: path, trust: .explicit)
     }
     var runtime = try Variable.text("XDG_RUNTIME_DIR", environment)

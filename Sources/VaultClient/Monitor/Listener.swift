@@ -61,10 +61,8 @@ struct Listener: Sendable {
   private static func mayPass(_ error: ClientError) -> Bool {
     switch error {
     case .disconnected, .noDaemon, .timedOut, .fault(.tooManyConnections), .fault(.tooManyRequests): true
-    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .foreignFolder, .impossibleSocket, .notUTF8,
-      .unsafeSocket,
-      .daemonFailed, .protocolViolation, .tooLarge,
-      .answerTooLarge, .notText, .system:
+    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .emptySocketPath, .foreignFolder, .impossibleSocket,
+      .notUTF8, .unsafeSocket, .daemonFailed, .protocolViolation, .tooLarge, .answerTooLarge, .notText, .system:
       false
     }
   }

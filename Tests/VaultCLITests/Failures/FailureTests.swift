@@ -45,7 +45,7 @@ import VaultWire
     arguments: [
       (ClientError.noRuntimeDirectory, Exit.configuration), (.relativeRuntimeDirectory("x"), .configuration),
       (.impossibleSocket("x", remedy: "y"), .configuration), (.notUTF8(variable: "XDG_RUNTIME_DIR"), .configuration),
-      (.unsafeSocket("r"), .denied),
+      (.unsafeSocket("r"), .denied), (.emptySocketPath(variable: "VAULT_SOCKET"), .usage),
       (.foreignFolder(ForeignFolder(variable: "XDG_DATA_HOME", path: "/h", owner: 1, user: 0)), .configuration),
       (.noDaemon("/run/s"), .unavailable), (.daemonFailed(status: 78, message: "vaultd: bad; mend it"), .configuration),
       (.daemonFailed(status: 139, message: ""), .unavailable), (.disconnected, .unavailable),

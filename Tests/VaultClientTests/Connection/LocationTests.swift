@@ -20,8 +20,16 @@ import VaultTesting
     #expect(try location("/b/s", environment) == SocketLocation(path: "/b/s", trust: .explicit))
     #expect(try location(nil, environment) == SocketLocation(path: "/tmp/a/socket", trust: .explicit))
     #expect(
-      try location(nil, ["XDG_RUNTIME_DIR": "/run/user/1", "VAULT_SOCKET": ""])
+      try location(nil, ["XDG_RUNTIME_DIR": "/run/user/1"])
         == SocketLocation(path: "/run/user/1/vault/socket", trust: .runtimeDirectory))
+  }
+
+  @Test("An empty path of the socket stands for no vault, and not for the user's own")
+  func refusesEmpty() throws {
+    let environment = ["XDG_RUNTIME_DIR": "/run/user/1", "VAULT_SOCKET": ""]
+    #expect(throws: ClientError.emptySocketPath(variable: "VAULT_SOCKET")) { try location(nil, environment) }
+    #expect(throws: ClientError.emptySocketPath(variable: nil)) { try location("", environment) }
+    #expect(try location("/b/s", environment).path == "/b/s")
   }
 
   @Test(
