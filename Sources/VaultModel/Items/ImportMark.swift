@@ -24,7 +24,8 @@ public enum ImportMark {
   /// The keys by which an import is taken back.
   public static let ofRun: Set<String> = [run, version, replaced, replacedExpiry, replacedKind]
 
-  public static let keys = ofRun.union([source, id, field])
+  /// The keys without which an item is none of an import. The source alone identifies nothing, and people use its key.
+  public static let keys = ofRun.union([id, field])
 
   /// The attributes that a copy takes over from an item.
   public static func unmarked(_ attributes: [String: String]) -> [String: String] {

@@ -118,7 +118,7 @@ import VaultWire
 
   @Test("the lines of JSON have the source of an item, and nothing of an import that only its own vault can take back")
   func importMarks() throws {
-    let marks = Dictionary(uniqueKeysWithValues: ImportKey.ofRun.map { ($0, "1") })
+    let marks = Dictionary(uniqueKeysWithValues: ImportMark.ofRun.map { ($0, "1") })
     let item = try Items.item("a", .password, "x", marks.merging(["source": "csv:f"]) { own, _ in own })
     let text = BatchLines.text([item]).text() ?? ""
     #expect(text.contains(#""attributes":{"source":"csv:f"}"#) && !text.contains("import"))

@@ -76,10 +76,10 @@ import VaultTesting
     throws
   {
     try withClient { _, client throws in
-      let kept = ["title": "X", "source-created": "2001-09-09T01:46:40Z", "imported": "yes"]
+      let kept = ["title": "X", "source": "csv:a", "source-created": "2001-09-09T01:46:40Z", "imported": "yes"]
       let marks = Dictionary(
         uniqueKeysWithValues: [
-          "source", "source-id", "source-field", "import", "import-replaced", "import-replaced-expires",
+          "source-id", "source-field", "import", "import-version", "import-replaced", "import-replaced-expires",
           "import-replaced-kind",
         ].map { ($0, "1") })
       func attributes(_ name: String) throws -> [String: String]? {

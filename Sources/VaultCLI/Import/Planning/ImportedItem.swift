@@ -45,7 +45,7 @@ enum ImportKey {
   static let replacedKind = ImportMark.replacedKind
 
   /// The keys that say nothing about the content of an item.
-  static let ofImport = ImportMark.keys.union([created, modified, expires])
+  static let ofImport = ImportMark.keys.union([source, created, modified, expires])
 }
 
 /// The way of one field of the source into the vault.
