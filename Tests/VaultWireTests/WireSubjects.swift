@@ -236,7 +236,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject(
       "Receipt.in",
       Wire.ReceiptParameters(
-        name: "n", version: 2, succeeded: false, held: true, detail: "d", notice: "o")),
+        name: "n", version: 2, succeeded: false, held: true, detail: "d", notice: "o", since: "p")),
     WireSubject("Receipt.out", empty),
   ]
 

@@ -11,8 +11,23 @@ struct RunVersions {
   var isOfAny = false
   /// True if any item may have changed, and not all of them could be looked up.
   var lacksSome = false
+  /// The names that may have another item since the run began. The run says nothing about that item.
+  private(set) var dropped: Set<ItemName> = []
   /// The time before the lookup, in Unix seconds.
   let began: Int64
+
+  init(began: Int64) { self.began = began }
+
+  /// Drops the versions of items that may have lost their names to others.
+  mutating func drop(_ names: ChangedNames) {
+    guard !names.isEmpty else { return }
+    known = known.without(names)
+    unknown = unknown.filter { !names.contains($0) }
+    if names.areAll { lacksSome = false }
+    if lacksSome { dropped.formUnion(names.names) }
+    // Too many names to tell apart.
+    if dropped.count > WatchQueue.most { (lacksSome, dropped) = (false, []) }
+  }
 }
 
 /// The outcomes of runs for items whose versions could not be looked up when the run began. They are looked up again
@@ -46,6 +61,7 @@ struct LateReceipts {
       self = LateReceipts()
       if versions.lacksSome { others = outcome }
     }
+    for name in versions.dropped { settle(name) }
     for name in versions.known.keys { settle(name) }
     for name in versions.unknown {
       settle(name)

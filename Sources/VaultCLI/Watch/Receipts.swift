@@ -46,6 +46,9 @@ struct Receipts {
   private let items: WatchedItems
   private var unsent: [ItemName: Receipt] = [:]
   private var late = LateReceipts()
+  /// The place in the daemon's events up to which all changes were heard. Later ones, of which the watcher does not
+  /// know yet, are for the daemon to compare with a receipt.
+  private var heard: String?
   /// The time of the next attempt to send what the daemon could not take, on the clock of ``Moment``; nil if there is
   /// nothing to send, or if only an unlock or the daemon's return can help, of which the watcher hears.
   private(set) var due: Int?
@@ -144,6 +147,14 @@ struct Receipts {
   /// Notes a change of items, which means another run with an outcome of its own.
   mutating func drop(_ event: Vault.Event) { late.drop(event) }
 
+  /// Drops the receipts for names that may have another item now: the receipts are about the one before.
+  ///
+  /// - Parameter cursor: the place of the last event that was heard; nil if there was none since the last call.
+  mutating func heard(_ names: ChangedNames, upTo cursor: String?) {
+    unsent = unsent.without(names)
+    heard = cursor ?? heard
+  }
+
   /// Sends the receipts again if it is time to.
   mutating func sendIfDue() {
     if let due, due <= Moment.now() { send() }
@@ -199,7 +210,7 @@ struct Receipts {
       do throws(ClientError) {
         try vault.receipt(
           receipt.version, of: name.text, succeeded: receipt.isDone, held: receipt.isHeld, detail: receipt.detail,
-          notice: receipt.notice)
+          notice: receipt.notice, since: heard)
       } catch {
         let reason = Self.obstacle(error)
         obstacle = Obstacle.worse(obstacle, reason)

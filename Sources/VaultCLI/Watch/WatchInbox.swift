@@ -9,6 +9,10 @@ final class WatchInbox: Sendable {
   /// The events since the last look.
   struct News: Sendable {
     var changes = WatchQueue()
+    /// The names that may have another item since the last look.
+    var others = ChangedNames()
+    /// The place in the stream of the last event; nil if no event came, or from an older daemon.
+    var cursor: String?
     /// The present state of the vault, which is the first event.
     var first: Vault.Event?
     /// True if the vault was found unlocked, as after an unlock or a restart.
@@ -37,7 +41,11 @@ final class WatchInbox: Sendable {
               if isFirst { news.first = event }
               if event.state == "unlocked" { news.isUnlocked = true }
               if event.event == "state" { news.state = event.state }
-              if items.concerns(event) { news.changes.add(event) }
+              if items.concerns(event) {
+                news.changes.add(event)
+                news.others.add(event)
+              }
+              news.cursor = event.cursor
             }
             if isFirst { hasBegun.withLock { $0 = true } }
             isFirst = false

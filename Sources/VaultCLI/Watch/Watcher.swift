@@ -75,6 +75,8 @@ final class Watcher {
 
   private func take(_ news: consuming WatchInbox.News) throws(Failure) {
     if let error = news.end { throw Failure(error) }
+    versions.drop(news.others)
+    receipts.heard(news.others, upTo: news.cursor)
     if runsAtOnce, var first = news.first {
       // The command learns that anything may have changed since its last run.
       first.missed = true

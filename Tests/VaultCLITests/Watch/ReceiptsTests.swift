@@ -99,6 +99,71 @@ import VaultTesting
     #expect(scene.heard() == ["a 2"])
   }
 
+  @Test(
+    "one that waits is dropped once its name may have another item, and stays after an update",
+    arguments: ["created", "deleted", "moved", "updated", nil])
+  func another(change: String?) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let scene = Scene()
+    let daemon = try scene.daemon(
+      sandbox, #"io.vaultd.Vault.Locked","parameters":{"state":"locked","cause":"by `vault lock`"}"#)
+    defer { daemon.close() }
+    var receipts = try receipts(at: daemon.socket)
+    receipts.add(.ended(.exit(0)), of: [a: 1])
+    #expect(scene.heard() == ["a 1"])
+    var names = ChangedNames()
+    names.add(
+      change.map {
+        Vault.Event(event: "item", time: 1, name: $0 == "moved" ? "x" : "a", change: $0, to: $0 == "moved" ? "a" : nil)
+      }
+        ?? Vault.Event(event: "state", time: 1, state: "unlocked", missed: true))
+    // A queue of changes keeps only the last one of a name.
+    names.add(Vault.Event(event: "item", time: 2, name: "a", change: "updated", version: 2))
+    receipts.heard(names, upTo: "0123456789abcdef")
+    scene.accept()
+    receipts.send()
+    #expect(scene.heard() == (change == "updated" ? ["a 1"] : []))
+  }
+
+  @Test("a run says nothing about an item that took the name of its own meanwhile") func during() throws {
+    var versions = RunVersions(began: 1)
+    (versions.known, versions.unknown, versions.isOfAny, versions.lacksSome) = ([a: 2], [b], true, true)
+    var names = ChangedNames()
+    for name in ["a", "b"] { names.add(Vault.Event(event: "item", time: 1, name: name, change: "created", version: 1)) }
+    versions.drop(names)
+    #expect(versions.known.isEmpty && versions.unknown.isEmpty && versions.lacksSome)
+    var late = LateReceipts()
+    late.add(.ended(.exit(0)), of: versions)
+    let other = try ItemName("other")
+    #expect(!late.concernsOthers(a) && !late.concernsOthers(b) && late.concernsOthers(other))
+  }
+
+  @Test("the daemon learns up to which event the watcher has heard, unless it is an earlier one") func since() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let cursors = Mutex<[String]>([])
+    let daemon = try ScriptedDaemon(sandbox) { call, _ in
+      let since = call.parameters["since"] as? String
+      cursors.withLock { $0.append(since ?? "-") }
+      let isUnknown = since == "0000000000000002"
+      return [
+        isUnknown
+          ? #"{"error":"org.varlink.service.InvalidParameter","parameters":{"parameter":"since"}}"#
+          : #"{"parameters":{}}"#
+      ]
+    }
+    defer { daemon.close() }
+    var receipts = try receipts(at: daemon.socket)
+    receipts.add(.ended(.exit(0)), of: [a: 1])
+    receipts.heard(ChangedNames(), upTo: "0000000000000001")
+    receipts.heard(ChangedNames(), upTo: nil)
+    receipts.add(.ended(.exit(0)), of: [a: 2])
+    receipts.heard(ChangedNames(), upTo: "0000000000000002")
+    receipts.add(.ended(.exit(0)), of: [a: 3])
+    #expect(cursors.withLock { $0 } == ["-", "0000000000000001", "0000000000000002", "-"])
+  }
+
   @Test("all are kept while there is no daemon, and the next one has them") func nobody() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

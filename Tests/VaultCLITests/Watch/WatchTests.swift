@@ -126,6 +126,29 @@ import VaultTesting
     #expect(try terminal.wait() == 143)
   }
 
+  @Test("a run for an item is no receipt for another item that took its name meanwhile", arguments: [false, true])
+  func replaced(isMoved: Bool) throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    // The first run succeeds, and no later one does.
+    let command = "echo begun; test -e ~/go && exit 3; until [ -e ~/go ]; do :; done; echo done"
+    let terminal = try Terminal(sandbox, ["watch", "web", "--now", "--exec", command])
+    try terminal.expect("begun")
+    if isMoved {
+      try sandbox.must(["mv", "web", "old"])
+    } else {
+      try sandbox.must(["rm", "--now", "--yes", "web"])
+    }
+    try sandbox.must(["set", "web"], stdin: "another")
+    try sandbox.write("", to: "go")
+    try terminal.expect("done")
+    try terminal.expect("exit code 3")
+    let receipt = try receipts(sandbox, until: "failed: “exit code 3”")
+    #expect(!receipt.contains("has version"), "\(receipt)")
+    terminal.signal(SIGTERM)
+    #expect(try terminal.wait() == 143)
+  }
+
   @Test("a command that fails runs again, at once when something changes") func retries() throws {
     let sandbox = try sandbox()
     defer { sandbox.close() }

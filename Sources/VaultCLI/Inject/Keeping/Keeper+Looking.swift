@@ -227,14 +227,14 @@ extension Keeper {
   func sayLost(_ rewriting: Rewriting, _ known: Wanted, mayBeNew: Bool = false) {
     let actions = known.template.actions
     let items = Set(actions.indices.filter { rewriting.fates[$0].isLost }.map { actions[$0].item.name })
-    let versions = known.rendering.versions.filter { items.contains($0.key) }
+    let versions = known.versions.filter { items.contains($0.key) }
     guard !versions.isEmpty else {
       if hasLost || mayBeNew { isNoLongerHeld() }
       return
     }
     hasLost = true
     command.notice = notice
-    let standing = mayBeNew ? known.rendering.versions.filter { versions[$0.key] == nil } : [:]
+    let standing = mayBeNew ? known.versions.filter { versions[$0.key] == nil } : [:]
     command.hold(reason("changed it in"), versions, standing: standing)
   }
 }

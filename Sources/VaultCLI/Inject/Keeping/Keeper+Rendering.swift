@@ -119,7 +119,7 @@ extension Keeper {
     }
     if let displaced { report.displaced(to: file.asidePath, isSudden: displaced.isSudden) }
     command.notice = notice
-    command.isWanted(after: isWritten || isOwed, next.rendering.versions)
+    command.isWanted(after: isWritten || isOwed, next.versions)
     isOwed = false
   }
 
@@ -129,7 +129,7 @@ extension Keeper {
   func isNoLongerHeld(isNew: Bool = false) {
     (isHeld, hasLost) = (false, false)
     command.notice = notice
-    if let wanted { command.isWanted(after: isNew || isOwed, wanted.rendering.versions) }
+    if let wanted { command.isWanted(after: isNew || isOwed, wanted.versions) }
     isOwed = false
   }
 
@@ -145,7 +145,7 @@ extension Keeper {
     // As long as the command must run for the file, no value is reported as standing in it.
     let isOwed = isOwed || command.isOwed
     var standing = isOwed ? [:] : next.standing(in: present.text)
-    let lacking = next.rendering.versions.filter { standing[$0.key] == nil }
+    let lacking = next.versions.filter { standing[$0.key] == nil }
     if !isOwed, let known = told?.known {
       // The file may have an earlier version of a value that it lacks.
       standing.merge(known.standing(in: present.text).filter { lacking[$0.key] != nil }) { $1 }

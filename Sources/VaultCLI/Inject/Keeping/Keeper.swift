@@ -198,6 +198,11 @@ final class Keeper {
 
   private func take(_ news: consuming WatchInbox.News) throws(Failure) {
     if let error = news.end { throw Failure(error) }
+    command.heard(news.others, upTo: news.cursor)
+    // A change before the first event was not heard.
+    if isBlind, news.first != nil { news.others.addAll() }
+    for values in [wanted, base, told?.wanted, told?.known, displacedBase] { values?.drop(news.others) }
+    command.drop(news.others)
     let isNamed = news.changes.take().contains { event in
       event.isOfAnything || [event.name, event.to].contains { name in name.map(concerns) ?? false }
     }

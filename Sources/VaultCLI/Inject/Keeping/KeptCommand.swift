@@ -51,9 +51,28 @@ final class KeptCommand {
       isWanted = true
       retry = nil
       pause.reset()
-    } else if !isWanted, descriptor < 0, !isSaid(.ended(.exit(0)), of: written) {
+    } else if !isWanted, descriptor >= 0 {
+      // The file has had the same text since the run began.
+      told = written
+    } else if !isWanted, !isSaid(.ended(.exit(0)), of: written) {
       say(.ended(.exit(0)), of: written)
     }
+  }
+
+  /// Drops the receipts for names that may have another item now, sent or not.
+  ///
+  /// - Parameter cursor: the place of the last event that was heard; nil if there was none since the last call.
+  func heard(_ names: ChangedNames, upTo cursor: String?) {
+    receipts.heard(names, upTo: cursor)
+    if !names.isEmpty, let last { self.last = (last.word, last.versions.without(names), last.notice) }
+  }
+
+  /// Drops the versions of items that may have lost their names to others. The next rendering tells the versions of
+  /// those.
+  func drop(_ names: ChangedNames) {
+    guard !names.isEmpty else { return }
+    (written, told) = (written.without(names), told.without(names))
+    if let obstacle { self.obstacle = (obstacle.word, obstacle.versions.without(names)) }
   }
 
   /// Notes that versions are missing from the file, because another program has written it.

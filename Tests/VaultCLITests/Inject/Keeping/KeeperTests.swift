@@ -42,6 +42,23 @@ import VaultTesting
     #expect(try terminal.wait() == 143)
   }
 
+  @Test("a run for an item is no receipt for another item that took its name meanwhile") func replaced() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    // The first run succeeds, and no later one does.
+    let go = sandbox.home + "/go"
+    let terminal = try begin(
+      sandbox, "--exec", "echo begun; test -e \(go) && exit 3; until [ -e \(go) ]; do :; done; echo done")
+    try terminal.expect("begun")
+    try sandbox.must(["mv", "pin", "old"])
+    try sandbox.must(["set", "pin"], stdin: "111-11-111")
+    try sandbox.write("", to: "go")
+    try terminal.expect("exit code 3")
+    try wait(for: "the receipt") { try sandbox.must(["receipts", "pin"]).contains("failed: “exit code 3”") }
+    #expect(try !sandbox.must(["receipts", "pin"]).contains("has version"))
+    try end(terminal)
+  }
+
   @Test("a changed item is written, the command runs, and a receipt says so") func item() throws {
     let sandbox = try sandbox()
     defer { sandbox.close() }
@@ -50,6 +67,10 @@ import VaultTesting
     try sandbox.must(["set", "pin", "--update"], stdin: "111-11-111")
     try terminal.expect("has \"111-11-111\"")
     try wait(for: "the receipt") { try sandbox.must(["receipts", "pin"]).contains("\t2\thas it") }
+    // Another item of the same value takes the name: the file stays, and has that item's version.
+    try sandbox.must(["mv", "pin", "old"])
+    try sandbox.must(["set", "pin"], stdin: "111-11-111")
+    try wait(for: "the other item's receipt") { try sandbox.must(["receipts", "pin"]).contains("\t1\thas it") }
     // An item outside the template causes no writing.
     try sandbox.must(["set", "other"], stdin: "x")
     try sandbox.must(["set", "pin", "--update"], stdin: "222-22-222")

@@ -109,6 +109,16 @@ extension VaultEvent {
   /// True for an event that every watcher may know: whether the vault is locked.
   var isOfState: Bool { if case .state = self { true } else { false } }
 
+  /// Returns true if the event means that the name has lost its item, or has got one.
+  func changesItem(of name: ItemName) -> Bool {
+    switch self {
+    case .state, .integrityFailed, .request: false
+    case .item(let old, .created, _, _, _), .item(let old, .deleted, _, _, _): old == name
+    case .item(let old, .moved, let new, _, _): old == name || new == name
+    case .item(_, .updated, _, _, _): false
+    }
+  }
+
   /// Returns the part of an event that a watcher may know: all or nothing. If the event is a move and the watcher may
   /// know only one of its two names, the watcher may know that the item is gone or has appeared.
   func part(for mayKnow: (ItemName?) -> Bool) -> VaultEvent? {

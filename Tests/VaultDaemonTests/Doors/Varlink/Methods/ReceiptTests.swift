@@ -40,6 +40,49 @@ import VaultTesting
     #expect(told[2...].allSatisfy { $0.hasSuffix(" -") })
   }
 
+  @Test("a receipt is refused if the name has got another item, or lost its own, since the event that was heard last")
+  func ofAnother() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.copyVault(config: "idle = off")
+    try sandbox.unlock("correct horse battery")
+    let client = try sandbox.client()
+    func call(_ method: String, _ parameters: WireClient.Message) throws {
+      let error = try client.call(method, parameters).error
+      try #require(error == nil, "\(method) \(parameters): \(error ?? "")")
+    }
+    func receipt(_ name: String, since cursor: String?) throws -> String? {
+      var call: WireClient.Message = ["name": name, "version": 1, "succeeded": true]
+      call["since"] = cursor
+      return try client.call("Receipt", call).error
+    }
+    /// The place in the events now.
+    func cursor() throws -> String {
+      let watcher = try sandbox.client()
+      return try #require(try watcher.call("Monitor", more: true).string("cursor"))
+    }
+    try call("Set", ["name": "a", "value": "v"])
+    let first = try cursor()
+    try call("Set", ["name": "a", "value": "w", "update": true])
+    try call("Set", ["name": "other", "value": "v"])
+    #expect(try receipt("a", since: first) == nil)
+    // Another item takes the name, and has a version of the same number.
+    try call("Move", ["from": "a", "to": "old"])
+    #expect(try receipt("old", since: first) == "NoSuchVersion")
+    try call("Set", ["name": "a", "value": "x"])
+    #expect(try receipt("a", since: first) == "NoSuchVersion")
+    let second = try cursor()
+    #expect(try receipt("a", since: second) == nil && receipt("old", since: second) == nil)
+    try call("Delete", ["names": ["a"], "now": true])
+    try call("Set", ["name": "a", "value": "y"])
+    #expect(try receipt("a", since: second) == "NoSuchVersion")
+    #expect(try receipt("old", since: second) == nil)
+    // A client of an earlier version gives no cursor, and one of an earlier run of the daemon tells nothing.
+    #expect(try receipt("a", since: nil) == nil)
+    #expect(try receipt("a", since: "0000000000000000") == nil)
+    #expect(try receipt("a", since: "x") == "org.varlink.service.InvalidParameter")
+  }
+
   @Test("what a watcher says that a person is to see to stands in the status until it says something else, or ends")
   func notices() throws {
     let sandbox = try Sandbox()
