@@ -108,6 +108,31 @@ extension AuditWalk {
     }
   }
 
+  // MARK: Links noted elsewhere
+
+  /// Compares the links noted for the last entry with the link at the walk's position.
+  ///
+  /// A link may have been noted at the end of the entry's record, or at the beginning of a chain after that record. So
+  /// a link that differs is no fault before the next entry.
+  func compareNoted() {
+    let entry = position.entries
+    if noted[entry] == position.link { noted[entry] = nil }
+    others[entry]?.remove(position.link)
+    if noted[entry] == nil, others[entry]?.isEmpty == true { agreed.insert(entry) }
+  }
+
+  /// Reports the link noted for the last entry, before the next one, if none of the log's links was the same.
+  func judgeNoted() {
+    let entry = position.entries
+    guard entry > removed, let link = noted[entry], !asideLinks.contains(link) else { return }
+    noted[entry] = nil
+    addNoted(entry)
+  }
+
+  private func addNoted(_ entry: Int64) {
+    add(nil, nil, "the link noted elsewhere for entry \(entry) does not match the log")
+  }
+
   // MARK: Gaps
 
   func gap(before row: Int64) -> AuditGap? { gaps.first { $0.rows.upperBound == row - 1 } }
@@ -125,9 +150,10 @@ extension AuditWalk {
       add(position.entries, position.entries, "the log up to entry \(position.entries) does not match what was written")
     }
     // Nobody has vouched for the entries in the gap, so they cannot stand for those of a note: somebody may have put
-    // an older store back, and added as many entries.
-    for entry in noted.keys.sorted() where entry > position.entries && entry < chain.first {
-      noted[entry] = nil
+    // an older store back, and added as many entries. A link noted for the entry before the gap may be that of a chain
+    // in the gap that has no entries.
+    for entry in noted.keys.sorted() where entry >= position.entries && entry < chain.first && entry > removed {
+      (noted[entry], others[entry]) = (nil, nil)
       add(nil, nil, "the link noted elsewhere for entry \(entry) is about entries that were removed at an unlock")
     }
     reading = nil
@@ -141,8 +167,8 @@ extension AuditWalk {
   func conclude(_ keychain: Keychain) {
     if let anchorProblem { add(nil, nil, anchorProblem) }
     if !isOvertaken { checkEnd(keychain) }
-    // A noted link that the walk did not meet is a fault, because each link was noted at the end of a record. A link
-    // about entries that were removed since is no fault: nobody can compare it.
+    // A noted link that the walk did not meet is a fault, because each link was noted at the end of a record or at the
+    // beginning of a chain. A link about entries that were removed since is no fault: nobody can compare it.
     for (entry, link) in noted.sorted(by: { $0.key < $1.key }) where entry > 0 {
       if entry <= removed { uncompared += 1 } else if !asideLinks.contains(link) { addNoted(entry) }
     }

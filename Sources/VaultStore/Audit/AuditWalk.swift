@@ -67,10 +67,14 @@ public final class AuditWalk {
   var isEndLost = false
   /// The links that were noted elsewhere and are not compared yet, each by the number of the last entry that it covers.
   var noted: [Int64: Digest]
-  /// The number of links that were noted elsewhere.
+  /// The further links that were noted for an entry and are not compared yet, by the number of the entry.
+  var others: [Int64: Set<Digest>]
+  /// The numbers of the entries for which several links were noted, all of which the log has. Earlier versions have
+  /// noted the link of a chain's beginning for the last entry before that chain.
+  public internal(set) var agreed: Set<Int64> = []
+  /// The number of entries for which links were noted elsewhere.
   public let notes: Int
-  /// The number of these links that cannot be compared, because they are about entries that were removed; known at the
-  /// end.
+  /// The number of these entries whose links cannot be compared, because the entries were removed; known at the end.
   public internal(set) var uncompared = 0
   /// The number of the last entry that was removed before the walk could read it.
   private(set) var removed: Int64
@@ -88,9 +92,10 @@ public final class AuditWalk {
   ///   - readsUnwritten: true to continue with the records that are not on the disk yet.
   ///   - readsTally: true to continue with the tally of a store that has failed, which nothing replaces any more.
   /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when the anchor is not the one that was stored last.
+  ///   - others: the further links that were noted for an entry.
   init(
-    _ keychain: Keychain, isTail: Bool, noted: [Int64: Digest] = [:], readsUnwritten: Bool = false,
-    readsTally: Bool = false
+    _ keychain: Keychain, isTail: Bool, noted: [Int64: Digest] = [:], others: [Int64: Set<Digest>] = [:],
+    readsUnwritten: Bool = false, readsTally: Bool = false
   ) throws(VaultError) {
     let (anchor, problem) = try Self.anchor(of: keychain)
     joined = anchor?.joined ?? .start
@@ -108,7 +113,7 @@ public final class AuditWalk {
     }
     (start, gone) = (position, cut.row)
     removed = position.entries
-    (self.noted, notes) = (noted, noted.count)
+    (self.noted, self.others, notes) = (noted, others, noted.count)
     self.readsUnwritten = readsUnwritten
     if readsTally, let found = try Self.tallyEnd(of: keychain) {
       (end, foundEnd) = (found.position, found)
@@ -126,6 +131,8 @@ public final class AuditWalk {
   enum Reach {
     /// All entries from this chain on, and none before it.
     case fromHere
+    // The link of the first chain's beginning may have been noted for the last entry that was removed, too.
+    if others[position.entries] != nil { compareNoted() }
     /// At least all entries from this chain on.
     case here
     /// Perhaps some entries of the chains before it.
@@ -304,6 +311,7 @@ public final class AuditWalk {
     position.row = row.row - 1
     position.entries = chain.first - 1
     position.pass(chain)
+    compareNoted()
     isVouchedFor = chain.isVouchedFor(after: isVouchedFor)
     isEarly = chain.isEarly(after: isEarly)
     check(chain, row.row, &before, isFirst: isFirst, keychain)
@@ -339,10 +347,11 @@ public final class AuditWalk {
       }
       resume(at: first)
       position.entries = first - 1
+      judgeNoted()
       // If something is missing, that is reported already; from here on each record names the link before it.
       position.link = previous
       position.pass(row.bytes, entries: count)
-      if let link = noted.removeValue(forKey: position.entries), link != position.link { addNoted(position.entries) }
+      compareNoted()
       entries += count
       if !isVouchedFor {
         unvouched += count
@@ -366,10 +375,6 @@ public final class AuditWalk {
       add(first, first, "before entry \(first) something was removed, inserted or changed")
     }
     isBroken = false
-  }
-
-  func addNoted(_ entry: Int64) {
-    add(nil, nil, "the link noted elsewhere for entry \(entry) does not match the log")
   }
 
   func add(_ first: Int64?, _ last: Int64?, _ text: String, isRange: Bool = false) {

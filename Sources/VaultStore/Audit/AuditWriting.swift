@@ -30,6 +30,8 @@ struct AuditWriting: ~Copyable {
   let beginning: AuditPosition
   /// The end of the log, including what is not written yet.
   private(set) var end: AuditPosition
+  /// The link of the last record, in this chain or before it.
+  private(set) var lastLink: Digest
   /// The end of the part that is written.
   private(set) var written: AuditPosition
   /// The rows that are not written yet, and their size in bytes.
@@ -57,9 +59,11 @@ struct AuditWriting: ~Copyable {
   ///   - standing: a tally on the disk.
   ///   - isAfterEarly: true when the chain before was begun before the first unlock, or this process has begun none.
   ///   - known: the age of the log according to the unlocked vault's chains before this one.
+  ///   - lastLink: the link of the last record before this chain.
   init(
     _ chain: AuditChain, _ key: consuming AuditKey, after end: AuditPosition, written: AuditPosition,
-    unwritten: [AuditRow], standing: Standing?, isAfterEarly: Bool, known: AuditAge?
+    unwritten: [AuditRow], standing: Standing?, isAfterEarly: Bool, known: AuditAge?,
+    lastLink: Digest
   ) {
     var known = known
     if known?.add(chain) == nil, chain.origin == .unlocked { known = AuditAge(chain) }
@@ -70,6 +74,7 @@ struct AuditWriting: ~Copyable {
     self.unwritten = unwritten
     self.written = written
     beginning = end
+    self.lastLink = lastLink
     self.end = end
     self.chain = end.row + 1
     (time, age) = (chain.time, chain.age)
@@ -84,6 +89,7 @@ struct AuditWriting: ~Copyable {
     (chain, time, age, beginning, known) = (other.chain, other.time, other.age, other.beginning, other.known)
     isEarly = other.isEarly
     (end, written, isOver, standing) = (other.end, other.written, other.isOver, other.standing)
+    lastLink = other.lastLink
     (unwritten, unwrittenBytes) = (other.unwritten, other.unwrittenBytes)
     switch other.tally {
     case .some(let tally): self.tally = AuditTally(copying: tally)
@@ -106,6 +112,7 @@ struct AuditWriting: ~Copyable {
       key.withNextKey { AEAD.seal(plaintext, key: $0, associatedData: place) }
     }
     end.pass(sealed, entries: Int64(block.count))
+    lastLink = end.link
     unwritten.append(AuditRow(row: end.row, chain: chain, bytes: sealed))
     unwrittenBytes += sealed.count
     block.empty()

@@ -16,7 +16,8 @@ extension Keychain {
     public var cut: Int64
     /// The size of the log in bytes.
     public var bytes: Int64
-    /// The link that covers all of the log (``AuditChain``), for a caller who notes it somewhere else.
+    /// The link of the last record, which covers all entries (``AuditChain``), for a caller who notes it somewhere
+    /// else.
     public var link: Digest
   }
 
@@ -31,7 +32,16 @@ extension Keychain {
     let end = auditEnd
     let anchor = (try? storedAnchor()) ?? .beginning
     let bytes = anchor.bytes(after: anchor.cut, to: end)
-    return AuditFacts(entries: end.entries, cut: anchor.cut.entries, bytes: bytes, link: end.link)
+    return AuditFacts(entries: end.entries, cut: anchor.cut.entries, bytes: bytes, link: lastAuditLink)
+  }
+
+  /// The link of the last record. A chain that has only a tally so far ends with the link of its beginning, but the
+  /// beginning has no entry for which that link could be noted.
+  private var lastAuditLink: Digest {
+    switch bound.audit {
+    case .some(let writing): writing.lastLink
+    case .none: auditEnd.link
+    }
   }
 
   /// The number of the next entry.
@@ -251,6 +261,7 @@ extension Keychain {
     let publicKey = try noticing { () throws(VaultError) in try checkedPublicKey() }
     let known = try noticing { () throws(VaultError) in try knownAuditAge() }
     let age = auditAge(at: now, known)
+    let lastLink = lastAuditLink
     let found = try noticing { () throws(VaultError) in try continuedEnd() }
     var before = bound.audit.take()
     let (end, written): (AuditPosition, AuditPosition)
@@ -284,7 +295,7 @@ extension Keychain {
     }
     bound.audit = AuditWriting(
       chain, AuditKey(seed: seed), after: end, written: written, unwritten: unwritten, standing: standing,
-      isAfterEarly: isEarly, known: known)
+      isAfterEarly: isEarly, known: known, lastLink: lastLink)
   }
 
   func mac(_ chain: inout AuditChain, _ row: Int64, _ key: borrowing SecureBytes?) {

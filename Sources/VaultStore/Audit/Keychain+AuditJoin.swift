@@ -50,10 +50,13 @@ extension Keychain {
 
   /// A walk over the whole log.
   ///
-  /// - Parameter noted: links that were noted elsewhere: for the number of an entry, the link that covers all entries
-  ///   up to it.
-  public func auditWalk(noted: [Int64: Digest]) throws(VaultError) -> AuditWalk {
-    try noticing { () throws(VaultError) in try AuditWalk(self, isTail: false, noted: noted) }
+  /// - Parameters:
+  ///   - noted: links that were noted elsewhere: for the number of an entry, the link that covers all entries up to it.
+  ///   - others: the further links that were noted for an entry.
+  public func auditWalk(
+    noted: [Int64: Digest], others: [Int64: Set<Digest>] = [:]
+  ) throws(VaultError) -> AuditWalk {
+    try noticing { () throws(VaultError) in try AuditWalk(self, isTail: false, noted: noted, others: others) }
   }
 
   /// A walk over all entries for a reader, including those that are not on the disk yet.

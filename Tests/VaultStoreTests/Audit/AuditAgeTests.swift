@@ -105,7 +105,7 @@ import VaultModel
     if withBootKey { forger.mac(&chain, end.position.row + 1, forger.keys.always.audit) }
     var writing = AuditWriting(
       chain, AuditKey(seed: seed), after: end.position, written: end.position, unwritten: [], standing: nil,
-      isAfterEarly: true, known: nil)
+      isAfterEarly: true, known: nil, lastLink: end.position.link)
     var block = AuditBlock()
     block.add(.get, .ok, time: time, caller: nil)
     writing.seal(&block, forger.vault)

@@ -168,4 +168,36 @@ import VaultModel
     let again = try fixture.unlocked()
     #expect(try again.joinAudit(rows: .max) != [])
   }
+
+  @Test("in a new chain leaves the link to note that of the last record, and the chain's own link is as right")
+  func noted() throws {
+    for isUnlocked in [false, true] {
+      let fixture = try Fixture.withItems(1)
+      let keychain = try isUnlocked ? fixture.unlocked() : fixture.open()
+      if isUnlocked { #expect(try keychain.joinAudit(rows: .max) == []) }
+      try AuditStoreTests.write(2, to: keychain)
+      let before = keychain.auditFacts
+      keychain.endAuditChain()
+      try Self.tally(keychain, "a")
+      #expect(keychain.auditFacts.entries == before.entries && keychain.auditFacts.link == before.link)
+      // Earlier versions noted the link of the beginning.
+      let ofBeginning = keychain.auditEnd.link
+      #expect(ofBeginning != before.link)
+      keychain.endAuditChain()
+      try AuditStoreTests.write(1, to: keychain)
+      let last = keychain.auditFacts
+      try keychain.close()
+      let again = try fixture.unlocked()
+      #expect(try again.joinAudit(rows: .max) == [])
+      for (link, isRight) in [(before.link, true), (ofBeginning, true), (last.link, false)] {
+        for isFollowed in [true, false] {
+          let others = isFollowed ? [last.entries: last.link] : [:]
+          let walk = try again.auditWalk(noted: others.merging([before.entries: link]) { _, new in new })
+          while try !walk.step(again, rows: 1) {}
+          let fault = "the link noted elsewhere for entry \(before.entries) does not match the log"
+          #expect(walk.faults.map(\.text) == (isRight ? [] : [fault]), "\(walk.faults)")
+        }
+      }
+    }
+  }
 }

@@ -4,12 +4,13 @@ internal import VaultModel
 /// The notes of the log's links that were made elsewhere, such as in the journal, to be compared with the log.
 ///
 /// A log has one link for each entry. So two different links for one entry show that the log was another one when one
-/// of them was noted, whether or not the log still has that entry.
+/// of them was noted, whether or not the log still has that entry. The only exception: earlier versions have noted the
+/// link of a chain's beginning for the entry before the chain, and a log that still has both links is the same one.
 package struct AuditNotes: Sendable {
   /// The first link that was noted for each entry, by the number of the entry.
   private(set) var links: [Int64: Digest] = [:]
   /// The further links that were noted for an entry, by the number of the entry.
-  private var others: [Int64: Set<Digest>] = [:]
+  private(set) var others: [Int64: Set<Digest>] = [:]
 
   package init() {}
 
@@ -26,8 +27,10 @@ package struct AuditNotes: Sendable {
   private static let mostReported = 64
 
   /// The faults that the notes show by themselves: the first ones, up to a limit.
-  var faults: [AuditReading.Result.Fault] {
-    others.keys.sorted().prefix(Self.mostReported).map { entry in
+  ///
+  /// - Parameter agreed: the numbers of the entries of which the log has all the links.
+  func faults(except agreed: Set<Int64>) -> [AuditReading.Result.Fault] {
+    others.keys.filter { !agreed.contains($0) }.sorted().prefix(Self.mostReported).map { entry in
       AuditReading.Result.Fault(
         first: nil, last: nil, text: "the links noted elsewhere for entry \(entry) contradict each other")
     }

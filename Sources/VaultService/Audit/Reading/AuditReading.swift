@@ -57,7 +57,8 @@ package final class AuditReading: SecretHolder {
     package let uncompared: Int
 
     fileprivate init(_ walk: AuditWalk, _ noted: AuditNotes, cut: Int64) {
-      faults = walk.faults.map { Fault(first: $0.first, last: $0.last, text: $0.text) } + noted.faults
+      faults =
+        walk.faults.map { Fault(first: $0.first, last: $0.last, text: $0.text) } + noted.faults(except: walk.agreed)
       unvouched = walk.unvouched
       (total, link) = (walk.checked.entries, walk.checked.link.array.hex)
       self.cut = cut
@@ -137,7 +138,7 @@ package final class AuditReading: SecretHolder {
     seen = keychain.nextAuditEntry
     do throws(VaultError) {
       if let noted {
-        walk = try keychain.auditWalk(noted: noted.links)
+        walk = try keychain.auditWalk(noted: noted.links, others: noted.others)
       } else if let from = filter.from {
         walk = try keychain.auditWalk(from: from)
       } else {

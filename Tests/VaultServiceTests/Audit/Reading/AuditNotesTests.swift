@@ -34,6 +34,30 @@ import VaultModel
     #expect(result.compared == 1 && result.faults.isEmpty, "\(result.faults)")
   }
 
+  @Test("of a record and of the beginning of the next chain, as earlier versions made them, are both right")
+  func beginning() throws {
+    let stand = try RoomStand.unlocked()
+    stand.vault.audit.record(.use, .ok, stand.administrator, item: "a")
+    stand.vault.audit.write()
+    let keychain = try stand.vault.keychain()
+    let facts = keychain.auditFacts
+    keychain.endAuditChain()
+    var block = AuditBlock()
+    block.add(.get, .ok, time: 5000, caller: nil, repeats: AuditEntry.Repeats(of: nil, count: 3))
+    try keychain.sealAuditTally(&block, now: 5000)
+    let ofBeginning = keychain.auditEnd.link
+    try keychain.writeAudit(anchored: true)
+    #expect(keychain.auditFacts.link == facts.link && ofBeginning != facts.link)
+    let (one, other, wrong) = ((facts.entries, facts.link), (facts.entries, ofBeginning), (facts.entries, Self.other))
+    for notes in [[one], [other], [one, other], [other, one]] {
+      let result = try Self.compared(stand, notes)
+      #expect(result.compared == notes.count && result.faults.isEmpty, "\(result.faults)")
+    }
+    for notes in [[one, other, wrong], [wrong, other, one], [wrong, other], [wrong]] {
+      #expect(try !Self.compared(stand, notes).faults.isEmpty)
+    }
+  }
+
   @Test("contradict each other about entries that were removed, too") func removed() throws {
     var settings = VaultSettings()
     settings.audit.size = 1 << 20
