@@ -19,6 +19,15 @@ struct AuditParts {
     var safe: (end: AuditPosition, bytes: Int64)?
     /// The bytes after that end, which were written before a first unlock.
     var early: Int64 = 0
+    /// The part without its last row; nil if that row is certain to be the one that was written.
+    var shorter: Shorter?
+
+    struct Shorter {
+      let end: AuditPosition
+      let bytes: Int64
+      let safe: (end: AuditPosition, bytes: Int64)?
+      let early: Int64
+    }
 
     /// True if the part has rows that are vouched for.
     var isSaved: Bool { safe != nil && !isEmpty }
@@ -28,7 +37,16 @@ struct AuditParts {
     /// Leaves out what nothing vouches for.
     mutating func shorten() {
       let safe = safe ?? (start, 0)
+      if end.row != safe.end.row { shorter = nil }
       (end, bytes, early) = (safe.end, safe.bytes, 0)
+    }
+
+    /// Leaves out the last row before another part that begins with the next row and is vouched for, but states another
+    /// link than that of the last row. So the last row is not the one that was written.
+    mutating func shorten(before other: Part) {
+      guard let shorter, end.row == other.start.row, end.link != other.start.link else { return }
+      (end, bytes, safe, early) = (shorter.end, shorter.bytes, shorter.safe, shorter.early)
+      self.shorter = nil
     }
 
     /// True if the part can come after another one, as far as the numbers of both tell.
@@ -85,7 +103,10 @@ struct AuditParts {
     if isOurs, let chain { vouch(chain, row.row) }
     add(Int64(row.bytes.count), after: gap, walk.position)
     isAtBeginning = chain != nil && !isOurs
-    if isWhole, row.row == known?.joined.row { vouchForAll() }
+    if isWhole, row.row == known?.joined.row {
+      vouchForAll()
+      parts[parts.count - 1].shorter = nil
+    }
   }
 
   /// True if a chain of a vault that was not unlocked may begin a part: nobody without a key of the vault has changed
@@ -114,8 +135,6 @@ struct AuditParts {
   }
 
   private mutating func begin(_ start: AuditPosition) {
-    // The chain states another link than that of the row before it, so that row is not the one that was written.
-    if parts[parts.count - 1].end.row == start.row { parts[parts.count - 1] = before }
     if parts.count > 1, parts[parts.count - 1].safe == nil { parts.removeLast() }
     parts.append(Part(start: start, end: start))
     isOpen = true
@@ -124,6 +143,7 @@ struct AuditParts {
   private mutating func add(_ bytes: Int64, after gap: AuditGap?, _ end: AuditPosition) {
     before = parts[parts.count - 1]
     var part = before
+    part.shorter = Part.Shorter(end: before.end, bytes: before.bytes, safe: before.safe, early: before.early)
     part.end = end
     part.bytes += bytes + (gap?.bytes ?? 0)
     if isEarly { part.early += bytes } else { part.safe = (end, part.bytes) }
@@ -207,14 +227,17 @@ extension AuditParts {
     let room = AuditAnchor.mostGaps - (known?.gaps.count ?? 0)
     var kept: [Part] = []
     for part in found {
-      guard var last = kept.last else {
+      var others = kept
+      guard var last = others.popLast() else {
         kept.append(part)
         continue
       }
+      last.shorten(before: part)
       if !part.canFollow(last) { last.shorten() }
-      guard part.canFollow(last), kept.count <= room else { continue }
-      kept[kept.count - 1] = last
-      kept.append(part)
+      // Two gaps need a row between them.
+      if last.isEmpty, let other = others.popLast() { last = other }
+      guard part.canFollow(last), others.count < room else { continue }
+      kept = others + [last, part]
     }
     return kept
   }

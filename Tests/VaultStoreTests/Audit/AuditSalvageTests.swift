@@ -7,7 +7,7 @@ import VaultModel
 
 /// The log of a damaged store, and its copy in the store that a salvage makes.
 @Suite("The audit log in a salvage") struct AuditSalvageTests {
-  private static func add(_ records: Int, to fixture: Fixture, chains: Int = 1) throws {
+  static func add(_ records: Int, to fixture: Fixture, chains: Int = 1) throws {
     let cold = try fixture.open()
     for _ in 0..<chains {
       try AuditStoreTests.write(records, to: cold)
@@ -17,7 +17,7 @@ import VaultModel
   }
 
   /// Unlocks, and writes a record.
-  private static func vouch(_ fixture: Fixture) throws {
+  static func vouch(_ fixture: Fixture) throws {
     let keychain = try fixture.unlocked()
     #expect(try keychain.joinAudit(rows: .max) == [])
     try AuditStoreTests.write(1, to: keychain)
@@ -31,7 +31,7 @@ import VaultModel
     "UPDATE hashes SET record = x'00' WHERE class = 1",
   ]
 
-  private struct Saved {
+  struct Saved {
     let entries: [Int64: AuditEntry]
     let anchor: AuditAnchor
     let losses: [String]
@@ -46,7 +46,7 @@ import VaultModel
   }
 
   /// Salvages the store, and expects what is saved to be whole, and to stay so.
-  private static func salvaged(_ fixture: Fixture, mostEarly: Int64 = .max) throws -> Saved {
+  static func salvaged(_ fixture: Fixture, mostEarly: Int64 = .max) throws -> Saved {
     let saved: Saved
     do {
       let keychain = try fixture.unlocked()
