@@ -33,7 +33,7 @@ final class AuditSalvage {
     guard left > 0 else { return false }
     do throws(VaultError) {
       // If the store has no log, nothing is lost.
-      if try source.database.lastAuditRow() == 0, try source.database.meta(MetaName.auditEnd) == nil { return true }
+      if try source.isAuditEmpty(), try source.database.meta(MetaName.auditEnd) == nil { return true }
       if saved == nil {
         guard try read(left, lose) else { return false }
         haveRead()

@@ -76,6 +76,8 @@ extension AuditWalk {
   /// Passes a row that was set aside. Its content is not read, and the links continue over it.
   func passAside(_ row: AuditRow) {
     reading = nil
+    // The row that was set aside was another one.
+    if !row.isReadable { isBroken = true }
     if isBroken {
       position.row = row.row
       return
@@ -186,6 +188,9 @@ extension AuditWalk {
       add(position.entries + 1, position.entries + 1, "missing, or not what was written", isRange: true)
     } else if isEndLost {
       add(nil, nil, "the end of the audit log cannot be read")
+    } else if isEndFalse {
+      // That there are rows behind the end is reported below.
+      if end.row < joined.row { add(nil, nil, "the end of the audit log is not what was written last") }
     } else if position.link != end.link || anchorProblem == nil && position.bytes != end.bytes {
       // A process that found a false number of bytes has continued to count from there, and a cut would trust the
       // count. Without the anchor, the number is not known.
@@ -202,7 +207,7 @@ extension AuditWalk {
     let lastRow = (try? keychain.database.lastAuditRow()) ?? 0
     // A tally after the end is this process's own.
     let written = keychain.standingAudit ?? keychain.writtenAuditEnd?.row ?? end.row
-    if lastRow > written, !isEndLost {
+    if lastRow > written, !isEndLost, end.row >= joined.row {
       add(end.entries + 1, nil, "somebody else has written after entry \(end.entries)")
     }
   }

@@ -65,6 +65,9 @@ public final class AuditWalk {
   let anchorProblem: String?
   /// True when the store does not say where the log ends. The walk then goes to the log's last row.
   var isEndLost = false
+  /// True when the log does not end where the store says. The walk then goes to the log's last row, too.
+  var isEndFalse = false
+  private var goesToLastRow: Bool { isEndLost || isEndFalse }
   /// The links that were noted elsewhere and are not compared yet, each by the number of the last entry that it covers.
   var noted: [Int64: Digest]
   /// The further links that were noted for an entry and are not compared yet, by the number of the entry.
@@ -89,10 +92,10 @@ public final class AuditWalk {
   /// - Parameters:
   ///   - noted: links that were noted elsewhere, to be compared: for the number of an entry, the link that covers all
   ///     entries up to it.
+  ///   - others: the further links that were noted for an entry.
   ///   - readsUnwritten: true to continue with the records that are not on the disk yet.
   ///   - readsTally: true to continue with the tally of a store that has failed, which nothing replaces any more.
   /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when the anchor is not the one that was stored last.
-  ///   - others: the further links that were noted for an entry.
   init(
     _ keychain: Keychain, isTail: Bool, noted: [Int64: Digest] = [:], others: [Int64: Set<Digest>] = [:],
     readsUnwritten: Bool = false, readsTally: Bool = false
@@ -117,22 +120,25 @@ public final class AuditWalk {
     self.readsUnwritten = readsUnwritten
     if readsTally, let found = try Self.tallyEnd(of: keychain) {
       (end, foundEnd) = (found.position, found)
+      isEndFalse = try Self.isFalse(found.position, joined, keychain)
     } else if let written = keychain.writtenAuditEnd {
       let (end, found) = (readsUnwritten ? keychain.auditEnd : written, try Self.foundEnd(of: keychain))
       (self.end, foundEnd) = (end, found?.position == end ? found : nil)
+      isEndFalse = try Self.isFalse(written, joined, keychain)
     } else {
       let found = try Self.foundEnd(of: keychain)
       isEndLost = found == nil
       (end, foundEnd) = (found?.position ?? joined, found)
+      if !isEndLost { isEndFalse = try Self.isFalse(end, joined, keychain) }
     }
+    // The link of the first chain's beginning may have been noted for the last entry that was removed, too.
+    if others[position.entries] != nil { compareNoted() }
   }
 
   /// A reader's need for a chain and for the chains before it.
   enum Reach {
     /// All entries from this chain on, and none before it.
     case fromHere
-    // The link of the first chain's beginning may have been noted for the last entry that was removed, too.
-    if others[position.entries] != nil { compareNoted() }
     /// At least all entries from this chain on.
     case here
     /// Perhaps some entries of the chains before it.
@@ -147,7 +153,7 @@ public final class AuditWalk {
   convenience init(_ keychain: Keychain, reach: (AuditChain) -> Reach) throws(VaultError) {
     try self.init(keychain, isTail: false, readsUnwritten: true)
     let written = keychain.writtenAuditEnd ?? end
-    var row = try keychain.database.lastAuditRow(upTo: isEndLost ? .max : written.row)
+    var row = try keychain.database.lastAuditRow(upTo: goesToLastRow ? AuditPosition.most : written.row)
     var oldest: AuditPosition?
     var steps = 0
     while row > position.row {
@@ -177,9 +183,19 @@ public final class AuditWalk {
     return found.position.row == tally ? found : nil
   }
 
+  /// True if an end of the log is not where the log ends: the anchor covers more, or there are rows behind that end.
+  /// Nothing authenticates where the log ends, except for what the anchor covers.
+  private static func isFalse(
+    _ end: AuditPosition, _ joined: AuditPosition, _ keychain: Keychain
+  ) throws(VaultError) -> Bool {
+    // A tally after the end is this process's own.
+    let last = try keychain.database.lastAuditRow(upTo: AuditPosition.most)
+    return end.row < joined.row || last > keychain.standingAudit ?? end.row
+  }
+
   /// The end of the part that is checked: the number of its last entry, and the link that covers everything up to it.
   public var checked: (entries: Int64, link: Digest) {
-    isEndLost ? (position.entries, position.link) : (end.entries, end.link)
+    goesToLastRow ? (position.entries, position.link) : (end.entries, end.link)
   }
 
   /// The anchor, or the fault of the anchor. With a fault, the log is walked from its first row on, and the anchor
@@ -193,7 +209,7 @@ public final class AuditWalk {
 
   /// The position before the first row, according to that row itself.
   private static func first(of keychain: Keychain) -> AuditPosition {
-    guard let number = (try? keychain.database.firstAuditRow()) ?? nil,
+    guard let number = (try? keychain.database.firstAuditRow(from: 1)) ?? nil,
       let row = try? keychain.database.auditRow(number), row.isBeginning, let chain = try? Keychain.chain(row)
     else { return .start }
     return AuditPosition(before: chain, in: number)
@@ -203,8 +219,7 @@ public final class AuditWalk {
   private static func foundEnd(of keychain: Keychain) throws(VaultError) -> AuditEnd? {
     do throws(VaultError) {
       if let end = try keychain.storedEnd() { return end }
-      let (last, anchor) = (try keychain.database.lastAuditRow(), try keychain.database.meta(MetaName.auditAnchor))
-      return last == 0 && anchor == nil ? AuditEnd(.start, chain: 0) : nil
+      return try keychain.isAuditEmpty() ? AuditEnd(.start, chain: 0) : nil
     } catch {
       guard case .corrupt = error else { throw error }
       return nil
@@ -244,8 +259,9 @@ public final class AuditWalk {
     // The first record that waits has the number of the tally that is on the disk, and takes its place.
     let last = readsUnwritten ? min(end.row, keychain.writtenAuditEnd?.row ?? end.row) : end.row
     do throws(VaultError) {
-      try keychain.database.eachAuditRow(after: position.row) { (row: AuditRow) throws(VaultError) in
-        guard row.row <= last || isEndLost else { return false }
+      let upTo = goesToLastRow ? AuditPosition.most : last
+      try keychain.database.eachAuditRow(after: position.row, upTo: upTo, passesDamage: true) {
+        (row: AuditRow) throws(VaultError) in
         try meet(row, keychain, body)
         passed(row)
         left -= 1 + row.bytes.count / 4096

@@ -319,9 +319,19 @@ extension Keychain {
     } catch { throw .corrupt("the end of the audit log cannot be read") }
   }
 
+  /// True if the store has no log, so that it says of none where it ends.
+  func isAuditEmpty() throws(VaultError) -> Bool {
+    let (last, anchor) = (try database.lastAuditRow(), try database.meta(MetaName.auditAnchor))
+    return last == 0 && anchor == nil
+  }
+
   /// The end of the log according to the store, after which another chain can begin.
   private func continuedEnd() throws(VaultError) -> AuditEnd {
-    let found = try storedEnd() ?? AuditEnd(.start, chain: 0)
+    let stored = try storedEnd()
+    if stored == nil, try !isAuditEmpty() {
+      throw .corrupt("the end of the audit log is missing, so nothing is written to it")
+    }
+    let found = stored ?? AuditEnd(.start, chain: 0)
     guard !auditEnd.isTooFar else {
       throw .corrupt("the end of the audit log has numbers that no log reaches, so nothing is written to it")
     }

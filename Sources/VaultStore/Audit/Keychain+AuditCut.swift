@@ -100,7 +100,7 @@ extension Keychain {
     // The time and the age of the previous chain, and whether the unlocked vault began that chain or the chains that it
     // continues.
     var (last, isKnown): ((time: Int64, age: Int64)?, Bool) = (nil, true)
-    try database.eachAuditRow(after: cut.row) { (row: AuditRow) throws(VaultError) in
+    try database.eachAuditRow(after: cut.row, upTo: joined.row) { (row: AuditRow) throws(VaultError) in
       if row.isBeginning {
         let chain = try Self.chain(row)
         if let gap = anchor.gap(before: row.row), gap.rows.lowerBound == position.row + 1 {

@@ -67,9 +67,7 @@ extension Keychain {
   private func eachTailRow(
     after anchor: AuditAnchor, _ body: (AuditRow) throws(VaultError) -> Void
   ) throws(VaultError) {
-    let end = auditEnd.row
-    try database.eachAuditRow(after: anchor.joined.row) { (row: AuditRow) throws(VaultError) in
-      guard row.row <= end else { return false }
+    try database.eachAuditRow(after: anchor.joined.row, upTo: auditEnd.row) { (row: AuditRow) throws(VaultError) in
       try body(row)
       return true
     }

@@ -154,12 +154,14 @@ extension Keychain {
     var gap: AuditGap?
     repeat {
       gap = nil
-      try source.database.eachAuditRow(after: last) { (row: AuditRow) throws(VaultError) in
-        guard row.row <= end, left > 0 else { return false }
+      try source.database.eachAuditRow(after: last, upTo: end, passesDamage: true) {
+        (row: AuditRow) throws(VaultError) in
+        guard left > 0 else { return false }
         gap = anchor.gap(with: row.row)
         last = gap?.rows.upperBound ?? row.row
         left -= 1 + row.bytes.count / 4096
         guard gap == nil else { return false }
+        guard row.isReadable else { throw .corrupt("row \(row.row) of the audit log is none that a log can have") }
         if row.isBeginning, !anchor.isAside(row.row) {
           try database.insertAudit(reseal(row, of: source))
         } else {

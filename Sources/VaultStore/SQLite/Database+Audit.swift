@@ -8,6 +8,8 @@ struct AuditRow {
   /// cannot be that beginning.
   let chain: Int64
   let bytes: [UInt8]
+  /// False if the row is none that a log can have, because its record is too long, for example. It then has no bytes.
+  var isReadable = true
 
   var isBeginning: Bool { chain == row }
 }
@@ -32,35 +34,47 @@ extension Database {
     return try statements.audit.one.first { (row: Statement) throws(VaultError) in try Self.auditRow(row) }
   }
 
-  /// Walks the rows above `after`, until `body` returns false.
+  /// Walks the rows above `after` up to `end`, until `body` returns false.
   ///
-  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when a row is longer than a record can be, or the rows
-  ///   are out of order.
+  /// - Parameter passesDamage: true to pass on rows that no log can have, as rows of no chain without bytes.
+  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when a row is none that a log can have, or the rows are
+  ///   out of order.
   func eachAuditRow(
-    after: Int64, _ body: (AuditRow) throws(VaultError) -> Bool
+    after: Int64, upTo end: Int64 = AuditPosition.most, passesDamage: Bool = false,
+    _ body: (AuditRow) throws(VaultError) -> Bool
   ) throws(VaultError) {
+    guard after < end else { return }
     try statements.audit.after.bind(1, after)
+    try statements.audit.after.bind(2, min(end, AuditPosition.most))
     var last = after
     try statements.audit.after.each { (row: Statement) throws(VaultError) in
-      let found = try Self.auditRow(row)
-      guard found.row > last else { throw Self.outOfOrder("audit") }
-      last = found.row
-      return try body(found)
+      let number = try row.integer(0)
+      guard number > last else { throw Self.outOfOrder("audit") }
+      last = number
+      // The statement is not asked for another row after the last one, so damage behind that row has no effect.
+      return try body(try Self.auditRow(row, passesDamage: passesDamage)) && number < end
     }
   }
 
-  private static func auditRow(_ row: Statement) throws(VaultError) -> AuditRow {
-    let (number, chain) = (try row.integer(0), try row.integer(1))
+  private static func auditRow(_ row: Statement, passesDamage: Bool = false) throws(VaultError) -> AuditRow {
+    let number = try row.integer(0)
     guard (1...AuditPosition.most).contains(number) else {
       throw .corrupt("row \(number) of the audit log has a number that no log reaches")
     }
-    return AuditRow(
-      row: number, chain: (1...number).contains(chain) ? chain : 0, bytes: try row.bytes(2, atMost: longestAudit))
+    do throws(VaultError) {
+      let chain = try row.integer(1)
+      return AuditRow(
+        row: number, chain: (1...number).contains(chain) ? chain : 0, bytes: try row.bytes(2, atMost: longestAudit))
+    } catch {
+      guard passesDamage, case .corrupt = error else { throw error }
+      return AuditRow(row: number, chain: 0, bytes: [], isReadable: false)
+    }
   }
 
-  /// The number of the first row; nil when there is none.
-  func firstAuditRow() throws(VaultError) -> Int64? {
-    try statements.audit.first.first { (row: Statement) throws(VaultError) -> Int64? in
+  /// The number of the first row from `start` on; nil when there is none.
+  func firstAuditRow(from start: Int64 = .min) throws(VaultError) -> Int64? {
+    try statements.audit.first.bind(1, start)
+    return try statements.audit.first.first { (row: Statement) throws(VaultError) -> Int64? in
       row.isNull(0) ? nil : try row.integer(0)
     } ?? nil
   }

@@ -73,4 +73,115 @@ import VaultModel
       #expect(saved.numbers == [1, 2, 5, 6] && saved.notes.contains("the entries 3 to 4 are lost"), "\(saved.notes)")
     }
   }
+
+  // MARK: Rows that no log has
+
+  @Test("a row that no log has takes no more than a damaged one", arguments: [false, true]) func oddRow(
+    losesAnchor: Bool
+  ) throws {
+    let long = "zeroblob(20000)"
+    let edits: [(sql: String, numbers: [Int64])] = [
+      ("INSERT INTO audit VALUES(7, 7, \(long))", [1, 2, 3, 4, 5, 6]),
+      ("INSERT INTO audit VALUES(1 << 60, 1 << 60, x'00')", [1, 2, 3, 4, 5, 6]),
+      ("INSERT INTO audit VALUES((1 << 53) + 1, 1, x'00')", [1, 2, 3, 4, 5, 6]),
+      ("INSERT INTO audit VALUES(1 << 53, 1, x'00')", [1, 2, 3, 4, 5, 6]),
+      ("INSERT INTO audit VALUES(-5, -5, \(long))", [1, 2, 3, 4, 5, 6]),
+      ("UPDATE audit SET sealed = \(long) WHERE id = 4", [1, 2, 5, 6]),
+      ("UPDATE audit SET sealed = \(long) WHERE id = 3", [1, 2, 5, 6]),
+      ("UPDATE audit SET sealed = \(long) WHERE id = 1", [3, 4, 5, 6]),
+      ("UPDATE audit SET sealed = \(long) WHERE id = 6", [1, 2, 3, 4]),
+    ]
+    for (sql, numbers) in edits {
+      let fixture = try Self.log()
+      try fixture.sql(sql)
+      if losesAnchor { try fixture.sql(Self.anchorLoss) }
+      let saved = try AuditSalvageTests.salvaged(fixture)
+      #expect(Set(saved.numbers).isSuperset(of: numbers.filter { sql.hasSuffix("= 1") ? $0 > 4 : true }), "\(sql)")
+      #expect(!saved.losses.isEmpty && saved.numbers.last == numbers.last, "\(sql) \(saved.numbers)")
+    }
+  }
+
+  @Test("such a row is a fault, and a reader gets the entries before it and behind it") func oddRowRead() throws {
+    for row in [3, 4] {
+      let fixture = try Self.log()
+      try fixture.sql("UPDATE audit SET sealed = zeroblob(20000) WHERE id = \(row)")
+      let keychain = try fixture.unlocked()
+      let (entries, faults) = try AuditStoreTests.walk(keychain)
+      #expect(entries.keys.sorted() == [1, 2, 5, 6] && !faults.isEmpty, "\(faults)")
+    }
+  }
+
+  // MARK: The end
+
+  /// Changes of the end of the log, which nothing authenticates.
+  private enum FalseEnd: CaseIterable {
+    case missing, start, old, unreadable
+
+    func put(_ fixture: Fixture, old: AuditEnd) throws {
+      let forger = try fixture.open()
+      switch self {
+      case .missing: break
+      case .start: try forger.database.putMeta(MetaName.auditEnd, AuditEnd(.start, chain: 0).encoded)
+      case .old: try forger.database.putMeta(MetaName.auditEnd, old.encoded)
+      case .unreadable: try forger.database.putMeta(MetaName.auditEnd, [0])
+      }
+      try forger.close()
+      if self == .missing { try fixture.sql("DELETE FROM meta WHERE name = 'audit-end'") }
+    }
+  }
+
+  /// Makes the same log with a false end. Another part of the unlocked vault and one of a cold start follow the end
+  /// that is put back.
+  private static func log(_ false: FalseEnd) throws -> Fixture {
+    let fixture = try Self.log()
+    let keychain = try fixture.open()
+    let old = try #require(try keychain.storedEnd())
+    try keychain.close()
+    try AuditSalvageTests.vouch(fixture)
+    try AuditSalvageTests.add(1, to: fixture)
+    try `false`.put(fixture, old: old)
+    return fixture
+  }
+
+  @Test("a false end of the log takes no entry, and is told", arguments: FalseEnd.allCases)
+  private func falseEnd(_ false: FalseEnd) throws {
+    for losesAnchor in [false, true] {
+      let fixture = try Self.log(`false`)
+      if losesAnchor { try fixture.sql(Self.anchorLoss) }
+      let saved = try AuditSalvageTests.salvaged(fixture)
+      #expect(saved.numbers == Array(1...10) && !saved.losses.isEmpty, "\(saved.numbers)")
+      #expect(saved.notes == ["entries after 10 may be lost"], "\(saved.notes)")
+    }
+  }
+
+  @Test(
+    "a reader gets all entries in spite of a false end, also where the daemon tried to write",
+    arguments: FalseEnd.allCases)
+  private func falseEndRead(_ false: FalseEnd) throws {
+    for writes in [false, true] {
+      let fixture = try Self.log(`false`)
+      let keychain = try fixture.open()
+      if writes { #expect(throws: VaultError.self) { try AuditStoreTests.write(1, to: keychain) } }
+      try keychain.unlock(vaultKey: fixture.vaultKey)
+      #expect(try keychain.joinAudit(rows: .max) != [] && keychain.hasFailed)
+      for walk in [try keychain.auditWalk(), try keychain.auditWalk(from: 1), try keychain.auditWalk(noted: [:])] {
+        var numbers: [Int64] = []
+        while try !walk.step(keychain, rows: 2, { number, _ in numbers.append(number) }) {}
+        #expect(Set(numbers).isSuperset(of: 1...10), "\(numbers)")
+        #expect(!walk.faults.isEmpty && walk.checked.entries >= 10)
+      }
+    }
+  }
+
+  @Test("a log whose rows and end are gone, but not its anchor, is lost") func gone() throws {
+    let fixture = try Self.log()
+    try fixture.sql("DELETE FROM meta WHERE name = 'audit-end'", "DELETE FROM audit")
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.joinAudit(rows: .max) != [])
+    let salvage = try Salvage(keychain, in: fixture.path("salvage"), now: 6000)
+    while try !salvage.step(items: 3) {}
+    #expect(!salvage.result.losses.isEmpty)
+    let (entries, _) = try AuditStoreTests.walk(salvage.target)
+    #expect(entries.values.map(\.item) == ["all entries are lost"])
+  }
 }
