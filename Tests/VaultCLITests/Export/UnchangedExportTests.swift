@@ -57,6 +57,8 @@ import VaultWire
       Items.item("note", .note, "n", ["username": "ana", "url": "u", "tags": "a"]),
       Items.item("empty", .note, "", ["owner": "ana"]), Items.item("bytes", .blob, [0, 255], ["media-type": "a/b"]),
       Items.item("open", .wifi, "", ["ssid": "open", "security": "nopass"]),
+      Items.item("odd", .password, "p", ["uri": "u", "value": "v", "reuse": "r", "attr:x": "y", "attr:pin": "z"]),
+      Items.item("odd note", .note, "n", ["uri": "https://a/", "value": "v", "reuse": "r", "attr:x": "y"]),
       Items.item("names", .password, "p", ["pin": "1", "api-key": "k", "Password": "x", "tokens-2": "y"]),
       Items.item("names/pin", .password, "2", ["source-field": "pin"]),
       Items.item("urls", .password, "p", ["url": "https://u:p@a/", "url-2": "https://u:p@b/", "code": "1"]),
@@ -66,6 +68,19 @@ import VaultWire
     ]
     for item in items { #expect(Self.isKnown([item], form), "\(item.name)") }
     #expect(Self.isKnown(items, form))
+  }
+
+  @Test("has the attributes for which no person can choose the names, in a database for another vault, too")
+  func oddNames() throws {
+    let attributes = ["uri": "u", "value": "v", "reuse": "r", "attr:x": "y"]
+    let item = try Items.item("odd", .password, "p", attributes)
+    let made = Items.imported(ExportMapping.map([item], .kdbx))
+    #expect(made.count == 1 && made[0].attributes.filter { attributes[$0.key] != nil } == attributes)
+    #expect(Items.lost([item], .kdbx).isEmpty)
+    // Bitwarden's JSON does not tell attributes from other texts, and the export says so.
+    let other = Items.imported(ExportMapping.map([item], .bitwarden)).map(\.plain.text)
+    #expect(other == ["odd", "odd/attr:x", "odd/reuse", "odd/uri", "odd/value"])
+    #expect(Items.lost([item], .bitwarden).count == 4)
   }
 
   @Test("is there already if it is an SSH key in PEM, which programs of the web use, too", arguments: forms)

@@ -130,7 +130,9 @@ struct ExportMapping {
 
   /// The mark of an attribute of which an import would otherwise make an item.
   private func mark(ofText name: String, _ text: String) -> String? {
-    form.hasMarks && !text.isEmpty && SecretName.sounds(name) ? ImportedField.attribute : nil
+    guard form.hasMarks, !text.isEmpty else { return nil }
+    let isNatural = EntryMapping.isKey(name, marked: false) && !SecretName.sounds(name)
+    return isNatural ? nil : ImportedField.attribute
   }
 
   /// True for labels with commas between them that other programs divide in the same way.

@@ -31,7 +31,7 @@ extension EntryMapping {
   mutating func placeTexts(_ naming: inout ImportNaming) {
     for index in open([.text]) where index != main {
       let field = entry.fields[index]
-      let key = key(for: field.facts.name)
+      let key = key(for: field.facts)
       if key == nil || !keep(index, as: key ?? "", Self.openText(of: field)) { placeBeside(index, &naming) }
     }
   }

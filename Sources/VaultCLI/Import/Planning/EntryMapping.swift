@@ -205,9 +205,21 @@ struct EntryMapping {
     return "\(key)-\(number)"
   }
 
-  /// The key for a text with this name; nil if no attribute can have the name.
-  func key(for name: String) -> String? {
-    do throws(ValueError) { try Attributes.checkNew(name) } catch { return nil }
+  /// True if an import makes attributes of texts with this name. Some names are only for items that have such an
+  /// attribute in a vault already.
+  ///
+  /// - Parameter marked: true if an export of a vault has marked the text as an attribute.
+  static func isKey(_ name: String, marked: Bool) -> Bool {
+    do throws(ValueError) {
+      if marked { try Attributes.validate([name: ""]) } else { try Attributes.checkNew(name) }
+    } catch { return false }
+    return true
+  }
+
+  /// The key for a text; nil if no attribute can have its name.
+  func key(for field: ImportedField) -> String? {
+    let name = field.name
+    guard Self.isKey(name, marked: field.mark == ImportedField.attribute) else { return nil }
     // The media type that the source itself gives is the one that counts.
     let isTaken = name == "media-type" && main.map { mediaType(of: $0) != nil } == true
     return Self.reserved.contains(name) || isTaken ? nil : name
