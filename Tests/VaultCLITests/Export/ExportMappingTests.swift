@@ -81,11 +81,54 @@ import VaultWire
     #expect(Items.lost(items, .kdbx).isEmpty)
   }
 
+  @Test(
+    "an item of somebody else is an entry of its own, and gives no other entry anything",
+    arguments: [ExportForm.kdbx, .bitwarden])
+  func foreign(form: ExportForm) throws {
+    let marks = [
+      "source": form == .kdbx ? "kdbx:1" : "bitwarden:b.json", "source-id": String(repeating: "a", count: 32),
+    ]
+    func item(
+      _ name: String, _ kind: ItemKind, _ value: String, _ more: [String: String] = [:], isOwn: Bool = true
+    ) throws -> ExportedItem {
+      try Items.item(name, kind, value, marks.merging(more) { $1 }, isOwn: isOwn)
+    }
+    let code = "otpauth://totp/a?secret=JBSWY3DP"
+    let evil = ["url": "https://evil.example/", "username": "x"]
+    // Beside a main item, as the main item of others, and at the head of an entry without one.
+    let items = try [
+      item("a", .password, "p", ["url": "https://a.example/"]),
+      item("a/notes", .note, "evil note", isOwn: false), item("a/Notes", .note, "evil note", isOwn: false),
+      item("a/otp", .totp, code, isOwn: false), item("a/totp", .totp, code, isOwn: false),
+      item("a/uri", .password, "https://evil.example/", ["source-field": "uri"], isOwn: false),
+      item("b", .password, "evil", evil, isOwn: false), item("b/otp", .totp, code, ["source-field": "otp"]),
+      item("c/PIN", .password, "1", ["source-field": "PIN"]),
+      item("c/URL", .password, "2", evil.merging(["source-field": "URL", "title": "c"]) { $1 }, isOwn: false),
+    ].sorted { $0.name < $1.name }
+    let entries = ExportMapping.map(items, form)
+    #expect(entries.flatMap(\.items).count == items.count)
+    for entry in entries {
+      let isOwn = entry.items.contains { $0.item.isOwn }
+      #expect(entry.items.count == 1 && entry.entry.facts.id.isEmpty == !isOwn)
+      #expect(!isOwn || !Items.fields(entry).contains { $0.contains("evil") })
+    }
+    #expect(entries.prefix(3).map(\.entry.facts.title) == ["a", "b", "c"])
+    #expect(Set(entries.dropFirst(3).map(\.entry.facts.title)) == ["notes", "Notes", "otp", "totp", "uri", "b", "URL"])
+    // The names of the own items stay as they are.
+    let own = Set(items.filter(\.isOwn).map(\.name.text))
+    #expect(!Items.lost(items, .kdbx).contains { loss in own.contains { loss.hasPrefix("\($0): the name") } })
+  }
+
   @Test("a title that an import has kept is exact, unless the item was renamed since") func titles() throws {
     func title(_ name: String) throws -> String {
       ExportMapping.map([try Items.item(name, .password, "p", ["title": "a/b"])], .kdbx)[0].entry.facts.title
     }
     #expect(try title("x/a∕b") == "a/b" && title("a∕b (2)") == "a/b" && title("other") == "other")
+  }
+
+  @Test("a title in an item of somebody else does not count") func foreignTitle() throws {
+    let item = try Items.item("x/a∕b", .password, "p", ["title": "a/b"], isOwn: false)
+    #expect(ExportMapping.map([item], .kdbx)[0].entry.facts.title == "a∕b")
   }
 
   @Test("every kind has a place", arguments: ItemKind.allCases) func kinds(kind: ItemKind) throws {
@@ -139,5 +182,7 @@ import VaultWire
     #expect(entry.facts.kind == .document && entry.facts.id == "i" && Items.lost([card], .bitwarden).isEmpty)
     let other = try Items.item("Visa", .blob, #"{"number":"4","more":"1"}"#, attributes)
     #expect(ExportMapping.map([other], .bitwarden)[0].entry.facts.kind == .note)
+    let foreign = try Items.item("Visa", .blob, #"{"number":"4","code":"1"}"#, attributes, isOwn: false)
+    #expect(ExportMapping.map([foreign], .bitwarden)[0].entry.facts.kind == .note)
   }
 }

@@ -5,6 +5,10 @@ internal import VaultWire
 ///
 /// An import divides an entry in this way, so an export puts together what an import has divided, and the secret of
 /// one-time codes or a note that lies beside a password under the very name that an import would give it.
+///
+/// A caller who may make items in a folder could place one beside an item of the exporter's, or be the main item of the
+/// exporter's items, and give that entry an address of its own: a browser would fill the password in there. So an item
+/// that is not the exporter's own is an entry of its own.
 struct ExportGroup {
   /// The main item; nil if there are only items beside it.
   var main: ExportedItem?
@@ -12,8 +16,13 @@ struct ExportGroup {
   var leader: ExportedItem? { main ?? beside.max { $0.weight < $1.weight } }
   var beside: [ExportedItem] = []
 
-  /// Groups items, which are in the order of their names.
+  /// Groups items, which are in the order of their names. The entries of the exporter's own items come first, so that
+  /// no other entry takes the name of one of them.
   static func groups(_ items: [ExportedItem], _ form: ExportForm) -> [ExportGroup] {
+    groups(own: items.filter { $0.isOwn }, form) + items.filter { !$0.isOwn }.map { ExportGroup(main: $0) }
+  }
+
+  private static func groups(own items: [ExportedItem], _ form: ExportForm) -> [ExportGroup] {
     let names = Dictionary(items.map { ($0.name, $0) }) { first, _ in first }
     var groups: [ExportGroup] = []
     var places: [Key: Int] = [:]
@@ -40,7 +49,7 @@ struct ExportGroup {
     let source: [String?]
 
     init(_ name: ItemName, _ item: ExportedItem) {
-      (self.name, source) = (name, [item.facts.attributes[ImportKey.source], item.facts.attributes[ImportKey.id]])
+      (self.name, source) = (name, [item.mark(ImportKey.source), item.mark(ImportKey.id)])
     }
   }
 
@@ -74,11 +83,10 @@ extension ExportedItem {
     guard let folder, facts.keyring == nil else { return false }
     let main = names[folder]
     // An item beside another one has none beside itself.
-    if let main, main.facts.attributes[ImportKey.field] != nil { return false }
-    if facts.attributes[ImportKey.field] != nil {
+    if let main, main.mark(ImportKey.field) != nil { return false }
+    if mark(ImportKey.field) != nil {
       guard let main else { return true }
-      return isPlain
-        && [ImportKey.source, ImportKey.id].allSatisfy { facts.attributes[$0] == main.facts.attributes[$0] }
+      return isPlain && [ImportKey.source, ImportKey.id].allSatisfy { mark($0) == main.mark($0) }
     }
     guard let main, main.kind == .password, isPlain else { return false }
     switch kind {

@@ -49,15 +49,13 @@ struct ExportMapping {
   /// The exact title that an import has kept, unless the item was renamed since.
   private static func title(_ item: ExportedItem, _ leaf: String) -> String {
     if let label = item.facts.keyring?.label, !label.isEmpty { return label }
-    guard let title = item.facts.attributes["title"], let name = try? ItemName(leaf) else { return leaf }
+    guard let title = item.mark("title"), let name = try? ItemName(leaf) else { return leaf }
     return ImportNaming.fits(title, name) ? title : leaf
   }
 
   /// The identification of the entry in a source of this format; empty if there is none.
   private func id(of item: ExportedItem) -> String {
-    guard let source = item.facts.attributes[ImportKey.source], let id = item.facts.attributes[ImportKey.id] else {
-      return ""
-    }
+    guard let source = item.mark(ImportKey.source), let id = item.mark(ImportKey.id) else { return "" }
     switch form {
     case .kdbx:
       let isID = id.utf8.count == 32 && id.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }

@@ -77,7 +77,7 @@ struct ExportPlace {
   /// The type of the Bitwarden item that an import made this item of; nil if it is no document of Bitwarden.
   private static func document(_ item: ExportedItem) -> String? {
     guard item.facts.attributes["media-type"] == "application/json",
-      item.facts.attributes[ImportKey.source]?.hasPrefix("bitwarden:") == true
+      item.mark(ImportKey.source)?.hasPrefix("bitwarden:") == true
     else { return nil }
     return item.value.withBytes { bytes in
       guard let object = try? Frame(parsing: bytes), object.kind(object.root) == .object else { return nil }
@@ -92,7 +92,7 @@ struct ExportPlace {
   static func beside(
     _ item: ExportedItem, _ form: ExportForm, _ draft: EntryDraft
   ) -> (name: String, role: ImportedField.Role)? {
-    let label = item.facts.attributes[ImportKey.field] ?? item.leaf
+    let label = item.mark(ImportKey.field) ?? item.leaf
     guard item.isText, item.kind != .blob || !form.hasFiles else {
       return form.hasFiles ? (label, .attachment) : nil
     }
