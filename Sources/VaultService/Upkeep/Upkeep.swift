@@ -67,7 +67,13 @@ package final class Upkeep {
 
   private func unlocked(_ keychain: Keychain) {
     check.unlocked(keychain)
-    vault.hooks.whenTakenIn { [ways] in ways.conversations.each { if $0.endsWhenUnlocked { $0.finish() } } }
+    vault.hooks.whenTakenIn { [ways, vault] in
+      ways.conversations.each { conversation in
+        guard conversation.endsWhenUnlocked else { return }
+        vault.audit.wasUnlockedByAnother(for: conversation.caller)
+        conversation.finish()
+      }
+    }
     trash.clear()
     uses.begin()
   }

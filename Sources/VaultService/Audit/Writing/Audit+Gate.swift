@@ -62,6 +62,12 @@ extension Audit {
     (passage.id, passage.version, passage.hasForgotten) = (nil, nil, false)
   }
 
+  /// Notes that another call has unlocked the vault while this one asked for it, in case the gate must record the call.
+  func wasUnlockedByAnother(for caller: Caller) {
+    guard caller.passage.terms != nil, caller.passage.action == .call else { return }
+    caller.passage.detail = "unlocked by another call"
+  }
+
   /// Notes what a call has found before it waits, in case the gate must record it. The door's words about the same item
   /// stay.
   func hasFound(_ id: ItemID?, _ detail: String?, of action: AuditAction, _ reading: Reading) {
