@@ -32,7 +32,7 @@ struct DepositsListCommand: ParsableCommand {
 
   /// Says what can be done about deposits that were kept aside.
   private static func advise(_ deposits: [Wire.DepositInfo]) {
-    if let number = deposits.first(where: { !$0.isUnreadable })?.number {
+    if let number = deposits.first(where: { !$0.isUnreadable && $0.defect == nil })?.number {
       Output.note(
         "\(Hint.vault("deposits accept \(number)")) stores deposit \(number) as if you had set it, and "
           + "\(Hint.vault("deposits drop \(number)")) deletes it")
@@ -42,10 +42,22 @@ struct DepositsListCommand: ParsableCommand {
         "deposit \(number) cannot be accepted, because nobody can read it; \(Hint.vault("deposits drop \(number)")) "
           + "deletes it")
     }
+    if let deposit = deposits.first(where: { $0.defect != nil }), let defect = deposit.defect {
+      Output.note(
+        "deposit \(deposit.number) cannot be accepted, because \(defect); "
+          + "\(Hint.vault("deposits drop \(deposit.number)")) deletes it")
+    }
     guard deposits.contains(where: { $0.reason == DepositObstacle.exists.text }) else { return }
     Output.note(
       "the right deposit alone only makes new items; to have the next deposits for existing items taken in, "
         + Hint.vault("grant SUBJECT ITEM --can deposit,set"))
+  }
+}
+
+extension Wire.DepositInfo {
+  /// The fault of the deposit's value, for which nobody can set it; nil if it is kept aside for another reason.
+  fileprivate var defect: String? {
+    [DepositObstacle.invalid, .noList, .neverRead].first { $0.text == reason }?.text
   }
 }
 

@@ -178,6 +178,22 @@ import VaultWire
     #expect(!terminal.screen.contains("vault grant"))
   }
 
+  @Test("a list on a terminal offers only the deletion of a deposit that no acceptance can store")
+  func defective() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "x", "--kind", "wifi", "-a", "ssid=net"], stdin: "long;enough")
+    // Without the kind, only the vault knows that the item is one.
+    try sandbox.must(["deposit", "x"], stdin: "WIFI:T:WPA;S:net;P:long enough;;")
+    let number = String(try sandbox.must(["deposits"]).prefix { $0 != "\t" })
+    let terminal = try Terminal(sandbox, ["deposits"])
+    #expect(try terminal.wait() == 0)
+    let advice = "deposit \(number) cannot be accepted, because the value is not valid for its kind; "
+    #expect(terminal.screen.contains(advice), "\(terminal.screen)")
+    #expect(!terminal.screen.contains("deposits accept"))
+    #expect(try sandbox.run("deposits", "accept", "--yes", number).status == 65)
+  }
+
   @Test("of a deposit that nobody can read it offers only the deletion") func unreadable() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
