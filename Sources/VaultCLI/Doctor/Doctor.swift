@@ -22,9 +22,10 @@ struct Doctor {
       let place = Diagnosis.fail("socket", failure.event, fix: failure.advice ?? "give --socket")
       return [place] + elsewhere(than: error.lackOfPlace.map { .none($0) }) + files(nil)
     }
-    diagnoses += place(location) + socket(location)
     // If no daemon can listen at the place, that result is enough.
-    let status = location.problem == nil ? daemon(location, &diagnoses) : nil
+    var answers: [Diagnosis] = []
+    let status = location.problem == nil ? daemon(location, &answers) : nil
+    diagnoses += place(location) + socket(location, status) + answers
     if status == nil { diagnoses = diagnoses.map(Self.left) }
     if location.problem != nil, isOwn { diagnoses += elsewhere(than: .socket(location.path)) }
     diagnoses += files(status)
@@ -68,15 +69,29 @@ struct Doctor {
     return diagnoses
   }
 
-  private func socket(_ location: SocketLocation) -> [Diagnosis] {
+  /// Returns the state of the socket and its folder.
+  ///
+  /// A daemon with `--system` may have been given a socket of its own, and serves other users there. Its status counts
+  /// no prompts of programs; a status that is not whole, and a daemon that does not answer, leave that open.
+  private func socket(_ location: SocketLocation, _ status: Wire.StatusReply?) -> [Diagnosis] {
     guard let owner else { return [Self.openness(FileState(location.path), location.path)].compactMap { $0 } }
     let path = location.path
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     // A path that somebody gave may lead to another user's daemon; the client judges that when it connects.
     if !isOwn, FileState(folder).owner != owner { return [] }
-    let directory = Diagnosis.permissions("socket directory", folder, is: .directory, owner: owner, mode: 0o700)
-    let socket = Diagnosis.permissions("socket", path, is: .socket, owner: owner, mode: 0o700)
-    return [directory, socket].compactMap { $0 }
+    let isWhole = status?.trash != nil
+    let isShared = !isOwn && isWhole && status?.prompts == nil
+    func check(_ name: String, _ path: String, _ kind: FileState.Kind, shared: mode_t) -> Diagnosis? {
+      let mode = isShared ? shared : 0o700
+      let found = Diagnosis.permissions(name, path, is: kind, owner: owner, mode: mode)
+      guard !isOwn, !isWhole, let found, found.level == .fail, let fix = found.fix,
+        Diagnosis.permissions(name, path, is: kind, owner: owner, mode: shared)?.level == .ok
+      else { return found }
+      return .warn(name, found.text, fix: "\(fix), unless the daemon serves other users there, see vaultd(8)")
+    }
+    return [
+      check("socket directory", folder, .directory, shared: 0o755), check("socket", path, .socket, shared: 0o777),
+    ].compactMap { $0 }
   }
 
   /// The result for a socket at which nobody answers, such as the socket of a daemon that was killed.

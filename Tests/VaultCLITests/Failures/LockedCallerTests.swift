@@ -33,6 +33,26 @@ struct LockedCallerTests {
     nobody + [Sandbox.path(of: "vault")] + arguments + ["--socket", sandbox.socket]
   }
 
+  @Test("reaches a machine's daemon at a socket of its own, whose open folder doctor finds right")
+  func openFolder() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let folder = sandbox.runtime + "/vault"
+    let outcome = try sandbox.run("doctor", "--socket", sandbox.socket)
+    #expect(outcome.output.contains("ok    socket directory: \(folder), mode 755\n"), "\(outcome)")
+    #expect(outcome.output.contains("ok    socket: \(sandbox.socket), mode 666\n"), "\(outcome)")
+    unsafe chmod(folder, 0o775)
+    let wide = try sandbox.run("doctor", "--socket", sandbox.socket)
+    #expect(wide.output.contains("fail  socket directory: \(folder) has mode 775, which is open to others; chmod 755 "))
+    // Without an answer, nobody knows whom the daemon serves there.
+    unsafe chmod(folder, 0o755)
+    try sandbox.stopDaemon()
+    let silent = try sandbox.run("doctor", "--socket", sandbox.socket)
+    let advice = "chmod 700 \(folder), unless the daemon serves other users there, see vaultd(8)\n"
+    #expect(silent.output.contains("warn  socket directory: \(folder) has mode 755"), "\(silent)")
+    #expect(silent.output.contains(advice), "\(silent)")
+  }
+
   @Test(
     "is told on a terminal that the vault is locked, and who opens it",
     arguments: [["get", "a"], ["run", "-e", "A=a", "--", "true"], ["set", "a", "--update"]])
