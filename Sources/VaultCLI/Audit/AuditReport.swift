@@ -88,7 +88,7 @@ struct AuditReport {
     text += "entries:   \(total - cut)\(cut > 0 ? ", from \(cut + 1) on" : "")\n"
     let (compared, uncompared) = (result.compared ?? 0, result.uncompared ?? 0)
     if compared + uncompared > 0 {
-      text += "compared:  \(compared) notes of the journal"
+      text += "compared:  \(Counted.text(compared, "note")) of the journal"
       text += uncompared > 0 ? ", not \(uncompared) about entries that were removed\n" : "\n"
     }
     if let unvouched = result.unvouched, unvouched > 0 {

@@ -73,12 +73,15 @@ struct StatusCommand: ParsableCommand {
       lines.append(row("integrity", Integrity.text(integrity, isCopy: Integrity.copyWarning(status) != nil)))
     }
     if let rekey = status.rekey {
-      lines.append(row("rekey", "\(rekey.done) of \(rekey.of) items; \(Hint.vault("rekey")) waits for it"))
+      let progress = "\(rekey.done) of \(rekey.of) items, deleted ones too"
+      lines.append(row("rekey", "\(progress); \(Hint.vault("rekey")) waits for it"))
     }
     if let backup = status.backup { lines.append(row("backup", BackupAge(backup, now: now).text)) }
     for method in status.methods {
+      // A way in that the vault does not have is not a matter of time.
+      let word = method.reason?.hasPrefix("the vault has no ") == true ? "no" : "not now"
       let reason = method.obstacle.map { ", \(Hint.text($0))" } ?? ""
-      lines.append(row("unlock by", Printable.text(method.name) + (method.available ? "" : ": not now\(reason)")))
+      lines.append(row("unlock by", Printable.text(method.name) + (method.available ? "" : ": \(word)\(reason)")))
     }
     if status.audit == "off" { lines.append(row("audit", Style.yellow("off: what happens is not recorded"))) }
     if let agent = status.sshAgent { lines.append(row("ssh-agent", text(agent))) }

@@ -37,7 +37,7 @@ struct Rekeying {
         guard let done = reply.done, let of = reply.of else { return }
         progress.show(
           done < of
-            ? "\(done) of \(of) items are sealed again (control-C only ends the waiting)"
+            ? "\(done) of \(of) items, deleted ones too, are sealed again (control-C only ends the waiting)"
             : "the new store is checked (control-C only ends the waiting)")
       }
     }

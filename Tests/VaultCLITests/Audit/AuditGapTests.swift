@@ -29,6 +29,7 @@ import VaultWire
     let entries = "entries:   6, from 4 on\n"
     #expect(told(nil, nil) == entries)
     #expect(told(2, 0) == entries + "compared:  2 notes of the journal\n")
+    #expect(told(1, 0) == entries + "compared:  1 note of the journal\n")
     #expect(told(0, 3) == entries + "compared:  0 notes of the journal, not 3 about entries that were removed\n")
   }
 }

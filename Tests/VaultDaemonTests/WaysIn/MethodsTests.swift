@@ -37,6 +37,7 @@ struct MethodsTests {
     try vault.make()
     #expect(try vault.obstacle(to: "pam") == "the vault has no pam slot")
     #expect(try vault.obstacle(to: "recovery") == "the vault has no recovery slot")
+    #expect(try vault.run("status").output.contains("unlock by:  pam: no, the vault has no pam slot\n"))
     #expect(try !vault.run("doctor").output.contains("unlock by pam"))
     _ = try vault.addSlot("memory")
     try expect(vault, "pam", nil)

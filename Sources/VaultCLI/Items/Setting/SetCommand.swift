@@ -203,7 +203,9 @@ struct Attribute: Equatable {
   /// Checks that a new attribute may have this name.
   func checkKey() throws {
     do throws(ValueError) { try Attributes.checkNew(key) } catch {
-      throw ValidationError("\(Printable.text(error.reason)); give it another name")
+      // Several attributes may be given.
+      let which = key.isEmpty || error.reason.contains(key) ? "" : "\(Printable.quoted(key)): "
+      throw ValidationError("\(which)\(Printable.text(error.reason)); give it another name")
     }
     guard SecretName.isWord(key) else { return }
     // The value may be a secret, so the message does not repeat it.
