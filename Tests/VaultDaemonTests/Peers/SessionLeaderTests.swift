@@ -18,7 +18,7 @@ import Testing
     let started = try #require(PeerProcess.start(of: pid))
     if wasKnown { for _ in 0..<2 { #expect(known.start(ofLeader: pid) == started) } }
     kill(pid, SIGKILL)
-    var info = siginfo_t()
+    var info = unsafe siginfo_t()
     try #require(unsafe waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT) == 0)
     #expect(known.start(ofLeader: pid) == nil)
     // The number still belongs to the zombie, which is what the answer must not come from.
