@@ -3,6 +3,7 @@ import Testing
 import VaultClient
 import VaultModel
 import VaultTesting
+import VaultWire
 
 @testable import VaultCLI
 
