@@ -95,6 +95,12 @@ extension Wire.Item {
   /// True if an import has stored only some versions of the item.
   var isUnfinishedImport: Bool { attributes[ImportKey.run]?.hasSuffix(PresentItems.unfinished) == true }
 
+  /// True if the item has another value than the import has given it. An item whose import did not note the number of
+  /// its version counts as unchanged.
+  var isChangedSinceImport: Bool {
+    attributes[ImportKey.version].flatMap { Int($0) }.map { version > $0 } ?? false
+  }
+
   /// True if the item is what an import would store, unless its value is another one.
   func mayBe(_ item: ImportedItem) -> Bool { isComparable && !isUnfinishedImport && agrees(with: item) }
 

@@ -154,12 +154,6 @@ extension Wire.Item {
     return ImportRun.isIdentification(run) ? run : nil
   }
 
-  /// True if the item has another value than the import has given it. An item whose import did not note the number of
-  /// its version counts as unchanged.
-  var isChangedSinceImport: Bool {
-    attributes[ImportKey.version].flatMap { Int($0) }.map { version > $0 } ?? false
-  }
-
   /// The attributes without those by which an import is taken back.
   var attributesWithoutImport: [String: String] { attributes.filter { !ImportMark.ofRun.contains($0.key) } }
 }
