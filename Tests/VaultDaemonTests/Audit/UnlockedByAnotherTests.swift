@@ -15,6 +15,6 @@ import VaultTesting
     let entries = log.parameters["entries"] as? [[String: Any]] ?? []
     let told = entries.map { "\($0["action"] ?? "") \($0["outcome"] ?? "") \($0["item"] ?? "") \($0["detail"] ?? "")" }
     #expect(told.contains("call ok io.vaultd.Vault.Unlock unlocked by another call"), "\(told)")
-    #expect(told.count { $0.hasPrefix("unlock ok") } == 1, "\(told)")
+    #expect(told.count { $0.hasPrefix("unlock ok by ") } == 1, "\(told)")
   }
 }
