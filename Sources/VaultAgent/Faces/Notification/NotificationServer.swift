@@ -58,7 +58,7 @@
   /// Shows a notification and returns its number.
   func show(_ content: Content, until withdrawal: Withdrawal?) throws(FaceError) -> UInt32 {
     let body = capabilities.contains("body-markup") ? Markup.escaped(content.body) : content.body
-    let reply = try call("Notify", until: withdrawal) { (message) throws(FaceError) in
+    let cookie = try bus.send(to: owner, Self.path, Self.name, "Notify") { (message) throws(FaceError) in
       try message.append("vault")
       try message.append(unsigned: 0)
       try message.append("dialog-password")
@@ -68,6 +68,16 @@
       try message.append("urgency", byte: content.isCritical ? 2 : 1)
       try message.append(signed: content.stays ? 0 : -1)
     }
+    do throws(FaceError) { return try number(of: cookie, until: withdrawal) } catch {
+      // The server shows it in any case, and nothing else would close it.
+      if case .withdrawn = error, let number = try? number(of: cookie, until: nil) { close(number) }
+      throw error
+    }
+  }
+
+  /// Waits for the number of a notification.
+  private func number(of cookie: UInt64, until withdrawal: Withdrawal?) throws(FaceError) -> UInt32 {
+    let reply = try served(reply(to: cookie, from: owner, withdrawal))
     guard let number = reply.unsigned(), number != 0 else {
       throw .unavailable("the notification server's answer is not understood")
     }
@@ -116,7 +126,10 @@
     _ member: String, until withdrawal: Withdrawal?, _ arguments: (DesktopMessage) throws(FaceError) -> Void
   ) throws(FaceError) -> DesktopMessage {
     let cookie = try bus.send(to: owner, Self.path, Self.name, member, arguments)
-    let reply = try reply(to: cookie, from: owner, withdrawal)
+    return try served(reply(to: cookie, from: owner, withdrawal))
+  }
+
+  private func served(_ reply: DesktopMessage) throws(FaceError) -> DesktopMessage {
     if let error = reply.error { throw .unavailable("the notification server says \(error)") }
     return reply
   }

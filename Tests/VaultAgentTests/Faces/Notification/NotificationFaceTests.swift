@@ -21,9 +21,12 @@ import VaultTesting
   ///   - onNotify: Python code that the server runs once it has answered `Notify`; `me` is the object, `n` the number,
   ///     `other` another connection.
   ///   - number: the number that the server gives to a notification.
-  private func server(_ capabilities: String, _ onNotify: String, number: Int = 7) throws -> PrivateBus.Service {
+  ///   - onShown: Python code that the server runs before it answers `Notify`.
+  private func server(
+    _ capabilities: String, _ onNotify: String, number: Int = 7, onShown: String = "pass"
+  ) throws -> PrivateBus.Service {
     let script = """
-      import dbus, dbus.service, dbus.lowlevel, dbus.mainloop.glib, os, sys
+      import dbus, dbus.service, dbus.lowlevel, dbus.mainloop.glib, os, sys, time
       from gi.repository import GLib
       dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
       name = '\(Self.service)'
@@ -42,6 +45,7 @@ import VaultTesting
         def Notify(self, app, replaces, icon, summary, body, actions, hints, expire, sender=None):
           print('NOTIFY', summary, '|', body.replace(chr(10), '/'), '|', list(map(str, actions)), flush=True)
           self.client = sender
+          \(onShown)
           GLib.idle_add(self.act)
           return \(number)
         @dbus.service.method(name, in_signature='u', out_signature='')
@@ -160,6 +164,24 @@ import VaultTesting
       try word(NotificationFace(busAt: bus.address).ask(.sample(.choice), until: withdrawal))
     }
     thread.join()
+  }
+
+  @Test func `a notification that is withdrawn before the server has given its number is closed`() throws {
+    let withdrawn = sandbox.home + "/withdrawn"
+    let server = try server(
+      "['actions']", "pass", onShown: "[time.sleep(0.01) for k in range(3000) if not os.path.exists('\(withdrawn)')]")
+    let withdrawal = try Withdrawal()
+    let thread = try #require(
+      WorkThread {
+        while !server.log.contains("NOTIFY") {}
+        withdrawal.raise()
+        try? Data().write(to: URL(filePath: withdrawn))
+      })
+    #expect(throws: FaceError.withdrawn) {
+      try word(NotificationFace(busAt: bus.address).ask(.sample(.choice), until: withdrawal))
+    }
+    thread.join()
+    try wait(for: "the end of the notification") { server.log.contains("CLOSE 7") }
   }
 
   @Test func `no server at all is unavailable`() throws {
