@@ -31,7 +31,7 @@ def items(groups):
         for id, title, user, password, url, created, modified in list:
             attributes = {"title": title, "username": user, "url": url, "source": f"kdbx:{kdbx.ROOT.hex()}",
                           "source-id": id.hex(), "source-created": text(created), "source-modified": text(modified),
-                          "import": "2026-01-01T00:00:00Z-0000"}
+                          "import": "2026-01-01T00:00:00Z-0000", "import-version": "1"}
             yield {"name": f"{group}/{title}", "kind": "password", "value": password, "attributes": attributes}
 
 
