@@ -189,7 +189,7 @@ extension AuditWalk {
     } else if isEndLost {
       add(nil, nil, "the end of the audit log cannot be read")
     } else if isEndFalse {
-      // That there are rows behind the end is reported below.
+      // Rows behind the end are reported below.
       if end.row < joined.row { add(nil, nil, "the end of the audit log is not what was written last") }
     } else if position.link != end.link || anchorProblem == nil && position.bytes != end.bytes {
       // A process that found a false number of bytes has continued to count from there, and a cut would trust the

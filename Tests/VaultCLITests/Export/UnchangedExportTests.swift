@@ -139,7 +139,7 @@ import VaultWire
     #expect(steps { $0.facts.role == .expires ? text($0, "2000") : $0 } == 1)
     #expect(steps { $0.facts.name == "owner" ? text($0, "ben") : $0 } == 1)
     #expect(steps { $0.facts.role == .password ? text($0, "key", mark: "device-token") : $0 } == 1)
-    // What the source tells nothing of does not count.
+    // A property that the source leaves out does not count.
     #expect(steps { $0.facts.role == .expires ? nil : $0 } == 0)
     #expect(steps { $0.facts.role == .password ? text($0, "key", mark: "") : $0 } == 0)
   }

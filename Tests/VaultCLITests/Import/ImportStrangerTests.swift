@@ -1,29 +1,13 @@
-import Foundation
-import Glibc
 import Testing
 import VaultTesting
 
 /// An import into the machine's vault, where another user has the rights to read and to make items in one folder.
 @Suite("vault import beside another user's items", .enabled(if: Root.isAtHand, "needs root to be another user"))
 struct ImportStrangerTests {
-  private static let stranger = "65534"
   private static let id = "11111111-2222-3333-4444-555555555555"
 
   private static func with(_ body: (Sandbox, String) throws -> Void) throws {
-    let sandbox = try Sandbox()
-    defer { sandbox.close() }
-    let settings = try sandbox.write("", to: "vaultd.conf")
-    unsafe chmod(settings, 0o600)
-    try sandbox.startDaemon(arguments: [
-      "--system", "--store", sandbox.store, "--socket", sandbox.socket, "--config", settings,
-    ])
-    try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
-    try sandbox.must(["grant", "user:" + stranger, "shared/**", "--can", "get,set"])
-    for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault", sandbox.root + "/config"] {
-      unsafe chmod(path, 0o755)
-    }
-    unsafe chmod(sandbox.socket, 0o666)
-    try body(sandbox, try export("secret-two", to: sandbox))
+    try SharedFolder.with { sandbox in try body(sandbox, try export("secret-two", to: sandbox)) }
   }
 
   /// Writes an export of Bitwarden with one login and an earlier password.
@@ -37,26 +21,15 @@ struct ImportStrangerTests {
       """, to: "bitwarden.json")
   }
 
-  /// Runs a command as the other user.
-  private static func other(_ sandbox: Sandbox, _ arguments: [String], stdin: String = "") throws -> Outcome {
-    let user = ["--reuid=\(stranger)", "--regid=\(stranger)", "--clear-groups", Sandbox.path(of: "vault")]
-    return try sandbox.run(
-      user + arguments + ["--socket", sandbox.socket], program: "/usr/bin/setpriv", stdin: Array(stdin.utf8))
-  }
-
-  /// The option by which this user's commands find the machine's vault, which is in a folder open to the other one.
-  private static func at(_ sandbox: Sandbox) -> [String] { ["--socket", sandbox.socket] }
-
   private static func plant(
     _ sandbox: Sandbox, _ name: String, _ value: String, _ attributes: [String: String]
   ) throws {
-    let options = attributes.sorted { $0.key < $1.key }.flatMap { ["--attr", "\($0.key)=\($0.value)"] }
-    let outcome = try other(sandbox, ["set", name] + options, stdin: value)
-    try #require(outcome.status == 0, "\(outcome)")
+    let attributes = attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    try SharedFolder.plant(sandbox, name, value, attributes)
   }
 
   private static func read(_ sandbox: Sandbox, _ name: String) throws -> String {
-    try other(sandbox, ["get", name]).output
+    try SharedFolder.other(sandbox, ["get", name]).output
   }
 
   private static let marks = ["source": "bitwarden:bitwarden.json", "source-id": id, "title": "bank", "username": "me"]
@@ -69,28 +42,29 @@ struct ImportStrangerTests {
       try Self.plant(sandbox, "shared/x", "mine", Self.marks)
       let unfinished = Self.marks.merging(["import": "2026-01-01T00:00:00Z-0000 unfinished"]) { own, _ in own }
       try Self.plant(sandbox, "shared/y", "old-known", unfinished)
-      let outcome = try sandbox.run(["import", "--yes"] + options + [path] + Self.at(sandbox))
+      let outcome = try sandbox.run(["import", "--yes"] + options + [path] + SharedFolder.at(sandbox))
       #expect(outcome.status == 0, "\(outcome)")
       #expect(try Self.read(sandbox, "shared/x") == "mine" && Self.read(sandbox, "shared/y") == "old-known")
-      #expect(try sandbox.must(["get", "bank"] + Self.at(sandbox)) == "secret-two")
+      #expect(try sandbox.must(["get", "bank"] + SharedFolder.at(sandbox)) == "secret-two")
     }
   }
 
   @Test("replaces nothing that the other user has made under the very name, and says whose it is") func taken() throws {
     try Self.with { sandbox, path in
       let into = ["import", "--yes", "--into", "shared"]
-      #expect(try sandbox.run(into + [path] + Self.at(sandbox)).status == 77)
+      #expect(try sandbox.run(into + [path] + SharedFolder.at(sandbox)).status == 77)
       try Self.plant(sandbox, "shared/bank", "mine", [:])
       for options in [[], ["--update"], ["--update", "--allow-granted"]] {
-        let outcome = try sandbox.run(into + options + [path] + Self.at(sandbox))
+        let outcome = try sandbox.run(into + options + [path] + SharedFolder.at(sandbox))
         #expect(outcome.status == 73 && outcome.errors.contains("an item of others has its name"), "\(outcome)")
         #expect(
-          outcome.output.contains("`shared/bank` is there, made or written by user:\(Self.stranger)"), "\(outcome)")
+          outcome.output.contains("`shared/bank` is there, made or written by user:\(SharedFolder.stranger)"),
+          "\(outcome)")
         #expect(try Self.read(sandbox, "shared/bank") == "mine")
       }
-      let json = try sandbox.run(into + ["--json", path] + Self.at(sandbox))
+      let json = try sandbox.run(into + ["--json", path] + SharedFolder.at(sandbox))
       #expect(json.output.contains(#""foreign":["shared/bank"]"#), "\(json)")
-      let both = try sandbox.run(into + ["--keep-both", path] + Self.at(sandbox))
+      let both = try sandbox.run(into + ["--keep-both", path] + SharedFolder.at(sandbox))
       #expect(both.status == 77 && both.errors.contains("`shared/bank (2)`: open to user:nobody (get, set)"))
     }
   }
@@ -99,17 +73,18 @@ struct ImportStrangerTests {
   func versions() throws {
     try Self.with { sandbox, path in
       let into = ["import", "--yes", "--into", "shared"]
-      let first = try sandbox.must(into + ["--allow-granted", path] + Self.at(sandbox))
+      let first = try sandbox.must(into + ["--allow-granted", path] + SharedFolder.at(sandbox))
       let grant = "`shared/bank`: open to user:nobody (get, set) by grants"
       #expect(first.contains(grant))
-      #expect(try sandbox.must(into + [path] + Self.at(sandbox)).contains("1 item already there: 1 in `shared/`"))
+      #expect(
+        try sandbox.must(into + [path] + SharedFolder.at(sandbox)).contains("1 item already there: 1 in `shared/`"))
       let changed = try Self.export("secret-three", to: sandbox)
-      let dry = try sandbox.run(["import", "--dry-run", "--update", changed] + Self.at(sandbox))
+      let dry = try sandbox.run(["import", "--dry-run", "--update", changed] + SharedFolder.at(sandbox))
       #expect(dry.output.contains(grant), "\(dry)")
-      let outcome = try sandbox.run(["import", "--yes", "--update", changed] + Self.at(sandbox))
+      let outcome = try sandbox.run(["import", "--yes", "--update", changed] + SharedFolder.at(sandbox))
       #expect(outcome.status == 77 && outcome.errors.contains(grant), "\(outcome)")
       #expect(try Self.read(sandbox, "shared/bank") == "secret-two")
-      try sandbox.must(["import", "--yes", "--update", "--allow-granted", changed] + Self.at(sandbox))
+      try sandbox.must(["import", "--yes", "--update", "--allow-granted", changed] + SharedFolder.at(sandbox))
       #expect(try Self.read(sandbox, "shared/bank") == "secret-three")
     }
   }
@@ -117,11 +92,11 @@ struct ImportStrangerTests {
   @Test("takes back no import that the other user has made up") func undo() throws {
     try Self.with { sandbox, path in
       try Self.plant(sandbox, "shared/y", "mine", ["import": "9999-01-01T00:00:00Z-ffff"])
-      let none = try sandbox.run(["import", "--undo", "--yes"] + Self.at(sandbox))
+      let none = try sandbox.run(["import", "--undo", "--yes"] + SharedFolder.at(sandbox))
       #expect(none.status == 66 && none.errors.contains("no import of yours"), "\(none)")
-      try sandbox.must(["import", "--yes", path] + Self.at(sandbox))
-      try sandbox.must(["import", "--undo", "--yes"] + Self.at(sandbox))
-      #expect(try sandbox.must(["list"] + Self.at(sandbox)) == "shared/y\n")
+      try sandbox.must(["import", "--yes", path] + SharedFolder.at(sandbox))
+      try sandbox.must(["import", "--undo", "--yes"] + SharedFolder.at(sandbox))
+      #expect(try sandbox.must(["list"] + SharedFolder.at(sandbox)) == "shared/y\n")
     }
   }
 }

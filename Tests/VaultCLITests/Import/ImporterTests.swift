@@ -117,7 +117,7 @@ import VaultWire
     #expect(first["import-replaced"] == "2" && first["import-version"] == "3")
     var second = try step(first, version: 3)
     #expect(second["import-replaced"] == "3 \(Self.run(2030)) 2" && second["import-version"] == "4")
-    // What was changed after the first import does not come from it.
+    // A value that was changed after the first import does not come from it.
     #expect(try step(first, version: 4)["import-replaced"] == "4")
     second["title"] = "x"
     let undone = try #require(Self.last([Self.item("a", "user:1000", nil, second, version: 4)]))

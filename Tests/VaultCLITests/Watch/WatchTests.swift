@@ -234,7 +234,7 @@ import VaultTesting
     try late.expect("1.\r\n")
     try both.expect("early1.\r\n")
     #expect(!late.screen.contains("exit code"), "\(late.screen)")
-    // What was told already is not told again.
+    // The command does not hear of the first value again.
     try sandbox.must(["set", "boot", "--update"], stdin: "next")
     let said = try early.expect("next.\r\n")
     #expect(!said.contains("early"), "\(said)")

@@ -67,7 +67,7 @@ import VaultModel
     #expect(!faults.isEmpty && keychain.hasFailed)
     #expect(try keychain.database.lastAuditRow() == rows && keychain.anchor()?.gaps == [])
     #expect(throws: VaultError.self) { try AuditStoreTests.write(1, to: keychain) }
-    // What was vouched for is saved, and what comes after it gets numbers that a log has.
+    // The entries that were vouched for are saved, and those after them get numbers that a log has.
     let salvage = try Salvage(keychain, in: fixture.path("salvage"), now: 6000, mostEarly: 1000)
     while try !salvage.step(items: 100) {}
     #expect(salvage.target.auditFacts.entries == 5)

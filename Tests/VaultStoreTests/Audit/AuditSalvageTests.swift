@@ -93,7 +93,7 @@ import VaultModel
     let all = try Self.salvaged(fixture)
     #expect(all.numbers == Array(1...1644) && all.anchor.early > saved.anchor.early)
     #expect(all.notes == ["entries after 1644 may be lost"], "\(all.notes)")
-    // What was vouched for stays also where there is no room at all.
+    // Vouched entries stay even where there is no room at all.
     let least = try Self.salvaged(fixture, mostEarly: 500)
     #expect(least.numbers == Array(1...44) && least.anchor.early == 500)
   }
