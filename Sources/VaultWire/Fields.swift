@@ -49,9 +49,9 @@ struct Fields {
     return frame.kind(value) == .null ? nil : value
   }
 
-  /// Throws for the first member that was not read.
+  /// Throws for the first member that was not read, unless the frame is from a daemon that may be newer.
   func finish(_ frame: borrowing Frame) throws(ParameterError) {
-    guard !isDone, let object else { return }
+    guard !isDone, !frame.ignoresUnknownMembers, let object else { return }
     for (place, member) in frame.members(of: object).enumerated() where place >= 64 || seen >> UInt64(place) & 1 == 0 {
       throw ParameterError(member.key)
     }

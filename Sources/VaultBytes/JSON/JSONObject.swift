@@ -37,6 +37,8 @@ public struct JSONObject: ~Copyable, Sendable {
   }
 
   private let memory: Memory
+  /// True if whoever reads the object by a definition passes over members that the definition lacks.
+  package var ignoresUnknownMembers = false
 
   /// Parses the JSON object in `text`, which has no NUL, and copies it.
   ///

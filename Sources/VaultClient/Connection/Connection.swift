@@ -22,7 +22,7 @@ public final class Connection {
   var cancellation: Int32?
   /// The check for a daemon that is silent for long; nil if only the deadline counts.
   var signOfLife: SignOfLife?
-  var reader = FrameReader()
+  var reader = FrameReader(ignoresUnknownMembers: true)
   /// Raw bytes that arrived after the last frame.
   var rest = SecretBuffer()
   private var scratch = SecretBuffer()

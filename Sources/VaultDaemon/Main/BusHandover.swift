@@ -72,7 +72,7 @@ struct BusHandover {
     writer.call(.joinBus) { Wire.JoinBusParameters(address: String(address)).write(to: &$0) }
     let end = Self.now() + Self.limit
     guard send(writer.take(), connected, until: end) else { throw failure("does not listen") }
-    var reader = FrameReader()
+    var reader = FrameReader(ignoresUnknownMembers: true)
     do {
       while true {
         if let frame = try reader.next() { return try read(frame) }

@@ -10,6 +10,8 @@ public struct FrameReader: ~Copyable, Sendable {
   public static let defaultLimit = 2 << 20
   /// The longest accepted frame, in bytes without the NUL.
   public let limit: Int
+  /// True for a client, whose daemon may be newer and have more members in its replies.
+  private let ignoresUnknownMembers: Bool
   private var buffer: SecretBuffer
   /// The start of the first frame that was not taken yet.
   private var start = 0
@@ -21,8 +23,12 @@ public struct FrameReader: ~Copyable, Sendable {
   private var spare = Frame.Memory()
 
   /// Makes an empty reader.
-  public init(limit: Int = FrameReader.defaultLimit) {
+  ///
+  /// - Parameter ignoresUnknownMembers: whether values are read from the frames without a look at members that their
+  ///   definition lacks.
+  public init(limit: Int = FrameReader.defaultLimit, ignoresUnknownMembers: Bool = false) {
     self.limit = limit
+    self.ignoresUnknownMembers = ignoresUnknownMembers
     buffer = SecretBuffer()
   }
 
@@ -80,7 +86,7 @@ public struct FrameReader: ~Copyable, Sendable {
     start = end + 1
     var memory = Frame.Memory()
     swap(&memory, &spare)
-    let frame: Frame
+    var frame: Frame
     do {
       frame = try buffer.withBytes { bytes throws(FrameError) in
         try Frame(parsing: bytes.extracting(begin..<end), in: &memory)
@@ -90,6 +96,7 @@ public struct FrameReader: ~Copyable, Sendable {
       throw error
     }
     reclaim(begin)
+    frame.ignoresUnknownMembers = ignoresUnknownMembers
     return frame
   }
 
@@ -108,7 +115,7 @@ public struct FrameReader: ~Copyable, Sendable {
   /// Hands over the bytes after the taken frames, for a stream in which bytes other than frames follow.
   public mutating func takeRest() -> SecretBuffer {
     let rest = buffer.withBytes { SecretBuffer(copying: $0.extracting(droppingFirst: start)) }
-    self = FrameReader(limit: limit)
+    self = FrameReader(limit: limit, ignoresUnknownMembers: ignoresUnknownMembers)
     return rest
   }
 

@@ -169,6 +169,25 @@ import VaultWire
     #expect(server.connections == 1)
   }
 
+  @Test(
+    "Members that a newer daemon adds are passed over, wherever they stand",
+    arguments: [
+      #"{"parameters":{"name":"a","version":1,"value":"v","later":[{"x":1}]}}"#,
+      #"{"later":{},"parameters":{"name":"a","version":1,"value":"v"}}"#,
+      #"{"error":"io.vaultd.Vault.Locked","parameters":{"state":"cold","later":1,"cause":"start"},"later":2}"#,
+    ])
+  func passesOverLaterMembers(_ reply: String) throws {
+    let server = try FakeServer { peer, _ in
+      while try peer.read() != nil { peer.send(reply) }
+    }
+    defer { server.close() }
+    if reply.contains("error") {
+      #expect(throws: ClientError.fault(.locked(state: "cold", cause: "start"))) { _ = try server.vault.get("a") }
+    } else {
+      #expect(try server.vault.get("a", as: String.self) == "v")
+    }
+  }
+
   @Test("A reply in single bytes is a reply")
   func acceptsSlowReplies() throws {
     let server = try FakeServer { peer, _ in
@@ -184,7 +203,7 @@ import VaultWire
     "What is no reply is a protocol violation",
     arguments: [
       "HTTP/1.1 400 Bad Request\r\n\r\n", "", "[]", "{\"parameters\":[]}", "{\"parameters\":{\"name\":\"a\"}}", "{}",
-      "{\"parameters\":{\"name\":\"a\",\"version\":1,\"value\":\"\",\"more\":1}}", "{\"reply\":{}}",
+      "{\"reply\":{}}",
       "{\"parameters\":{\"name\":\"a\",\"version\":1}}",
       "{\"parameters\":{\"name\":\"a\",\"version\":1,\"data\":\"?\"}}",
       "{\"parameters\":{\"name\":\"a\",\"version\":1,\"value\":\"\",\"data\":\"\"}}",
