@@ -62,6 +62,7 @@ final class AuditSalvage {
       lose(Finding(.damaged, "\(text): more were written before an unlock than have room"))
     }
     note(saved, walk, isEndDoubtful: walk.found > parts.faults)
+    for note in notes { lose(Finding(.missing, "the audit log: \(note.text)")) }
     (self.saved, self.walk) = (saved, nil)
     return true
   }

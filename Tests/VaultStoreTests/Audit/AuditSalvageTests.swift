@@ -60,6 +60,9 @@ import VaultModel
         entries: entries, anchor: try #require(try salvage.target.anchor()),
         losses: salvage.result.losses.map(\.text))
     }
+    for note in saved.notes where note != "all entries are lost" {
+      #expect(saved.losses.contains("the audit log: \(note)"), "\(saved.losses)")
+    }
     let again = try Keychain(opening: fixture.path("salvage"))
     try again.unlock(vaultKey: fixture.vaultKey)
     #expect(try again.joinAudit(rows: .max) == [])
