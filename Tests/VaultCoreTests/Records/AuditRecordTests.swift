@@ -360,4 +360,24 @@ import VaultModel
       try backwards.encoded.withSpan { (span: RawSpan) throws(CryptoError) in _ = try AuditAnchor(decoding: span) }
     }
   }
+
+  @Test("Steps of a second take as much from the bytes before unlocks as long steps do") func aging() {
+    func early(after steps: Int64, of seconds: Int64) -> Int64 {
+      var anchor = AuditAnchor.beginning
+      anchor.age(to: 1000)
+      anchor.join(to: Self.position, early: 100_000)
+      for step in 1...steps { anchor.age(to: 1000 + step * seconds) }
+      return anchor.early
+    }
+    #expect(abs(early(after: 36_000, of: 1) - early(after: 1, of: 36_000)) < 1000)
+    #expect(early(after: 1, of: 36_000) < 95_000)
+    // A clock that was set back takes nothing, and time counts from there.
+    var anchor = AuditAnchor.beginning
+    anchor.age(to: 90_000)
+    anchor.join(to: Self.position, early: 100_000)
+    anchor.age(to: 50_000)
+    #expect(anchor.early == 100_000)
+    anchor.age(to: 86_000)
+    #expect(anchor.early < 95_000)
+  }
 }

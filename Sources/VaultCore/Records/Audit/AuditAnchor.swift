@@ -80,6 +80,8 @@ public struct AuditAnchor: Hashable, Sendable {
   /// The time at which ``early`` was computed, Unix seconds.
   public private(set) var earlyTime: Int64 = 0
   private static let week: Int64 = 7 * 86_400
+  /// The seconds from one step of ``age(to:)`` to the next.
+  private static let shortestStep: Int64 = 60
 
   /// The versions of an anchor without set-aside rows, gaps, usage and ``early``; of one with set-aside rows or usage,
   /// but without gaps; and of any other one.
@@ -157,11 +159,13 @@ public struct AuditAnchor: Hashable, Sendable {
     self.usage = usage
   }
 
-  /// Subtracts from ``early`` what the time since ``earlyTime`` takes.
+  /// Subtracts from ``early`` what the time since ``earlyTime`` takes, once that time is a minute or more.
   ///
   /// - Parameter time: Unix seconds.
   public mutating func age(to time: Int64) {
     let passed = min(max(0, Seconds.from(earlyTime, to: time)), AuditChain.longestStep)
+    // A step that takes no whole byte takes nothing, and an anchor may be stored every second.
+    guard passed >= Self.shortestStep || time < earlyTime else { return }
     early -= Int64(Double(early) * Double(passed) / Double(Self.week))
     earlyTime = time
   }
