@@ -188,9 +188,15 @@ public final class AuditWalk {
   private static func isFalse(
     _ end: AuditPosition, _ joined: AuditPosition, _ keychain: Keychain
   ) throws(VaultError) -> Bool {
-    // A tally after the end is this process's own.
-    let last = try keychain.database.lastAuditRow(upTo: AuditPosition.most)
-    return end.row < joined.row || last > keychain.standingAudit ?? end.row
+    do throws(VaultError) {
+      // A tally after the end is this process's own.
+      let last = try keychain.database.lastAuditRow(upTo: AuditPosition.most)
+      return end.row < joined.row || last > keychain.standingAudit ?? end.row
+    } catch {
+      // On a page that cannot be read, nobody knows which row is the last one.
+      guard case .corrupt = error else { throw error }
+      return true
+    }
   }
 
   /// The end of the part that is checked: the number of its last entry, and the link that covers everything up to it.

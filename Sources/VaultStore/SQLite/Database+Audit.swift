@@ -36,12 +36,41 @@ extension Database {
 
   /// Walks the rows above `after` up to `end`, until `body` returns false.
   ///
-  /// - Parameter passesDamage: true to pass on rows that no log can have, as rows of no chain without bytes.
+  /// - Parameter passesDamage: true to pass on rows that no log can have, as rows of no chain without bytes. Such a row
+  ///   also stands for all rows on damaged pages before the next row that can be read.
   /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when a row is none that a log can have, or the rows are
   ///   out of order.
   func eachAuditRow(
     after: Int64, upTo end: Int64 = AuditPosition.most, passesDamage: Bool = false,
     _ body: (AuditRow) throws(VaultError) -> Bool
+  ) throws(VaultError) {
+    var last = after
+    var isAtDamage: Bool
+    repeat {
+      isAtDamage = false
+      // An error of `body` is none of a page.
+      var isOfPages = passesDamage
+      do throws(VaultError) {
+        try eachRow(after: last, upTo: end, passesDamage: passesDamage) { (row: AuditRow) throws(VaultError) in
+          last = row.row
+          isOfPages = false
+          let goesOn = try body(row)
+          isOfPages = passesDamage
+          return goesOn
+        }
+      } catch {
+        guard isOfPages, case .corrupt = error, let next = firstRow(behindDamageAfter: last, upTo: end) else {
+          throw error
+        }
+        isAtDamage = true
+        last = next - 1
+        guard try body(AuditRow(row: last, chain: 0, bytes: [], isReadable: false)) else { return }
+      }
+    } while isAtDamage
+  }
+
+  private func eachRow(
+    after: Int64, upTo end: Int64, passesDamage: Bool, _ body: (AuditRow) throws(VaultError) -> Bool
   ) throws(VaultError) {
     guard after < end else { return }
     try statements.audit.after.bind(1, after)
@@ -55,6 +84,25 @@ extension Database {
       return try body(try Self.auditRow(row, passesDamage: passesDamage)) && number < end
     }
   }
+
+  /// The number of the first row that can be read behind damaged pages, which hold rows above `after`. Nil if no row
+  /// up to `end` can be read.
+  ///
+  /// A page has few rows, so the search goes from number to number first. Then its steps grow, and it may miss a page
+  /// between damaged ones.
+  private func firstRow(behindDamageAfter after: Int64, upTo end: Int64) -> Int64? {
+    let end = min(end, AuditPosition.most)
+    var (number, step) = (after + 1, Int64(1))
+    while number < end {
+      if let found = try? firstAuditRow(from: number) { return found <= end && found > after + 1 ? found : nil }
+      if number - after >= Self.singleSteps { step *= 2 }
+      number = min(end, number + step)
+    }
+    return nil
+  }
+
+  /// The number of rows that are tried one by one behind damage.
+  private static let singleSteps: Int64 = 1024
 
   private static func auditRow(_ row: Statement, passesDamage: Bool = false) throws(VaultError) -> AuditRow {
     let number = try row.integer(0)

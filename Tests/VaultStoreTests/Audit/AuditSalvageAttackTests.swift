@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import VaultCore
 import VaultModel
@@ -183,5 +184,34 @@ import VaultModel
     #expect(!salvage.result.losses.isEmpty)
     let (entries, _) = try AuditStoreTests.walk(salvage.target)
     #expect(entries.values.map(\.item) == ["all entries are lost"])
+  }
+
+  // MARK: Pages
+
+  @Test("a damaged page costs what is on it, and nothing before or behind it") func damagedPage() throws {
+    let fixture = try Fixture.withItems(1)
+    let last: Int64 = 90
+    for _ in 1...last { try AuditSalvageTests.vouch(fixture) }
+    let whole = try #require(try fixture.files()["vault.db"])
+    var (amid, lostAll) = (0, 0)
+    for page in 1..<(whole.count / 4096) {
+      var damaged = whole
+      for offset in 0..<64 { damaged[page * 4096 + offset] ^= 0x55 }
+      try damaged.write(to: URL(fileURLWithPath: fixture.path("vault.db")))
+      // Without the keys or the clock there is no vault to salvage.
+      guard (try? fixture.unlocked()) != nil, let saved = try? AuditSalvageTests.salvaged(fixture) else { continue }
+      let numbers = saved.numbers
+      guard numbers.count < last else { continue }
+      #expect(!saved.notes.isEmpty)
+      if numbers.isEmpty {
+        lostAll += 1
+      } else {
+        #expect(numbers.count > last / 2, "page \(page): \(numbers)")
+        if numbers.first == 1, numbers.last == last { amid += 1 }
+      }
+    }
+    // Only the root of the log's tree leads to all of it.
+    #expect(lostAll <= 1)
+    #expect(amid >= 2)
   }
 }
