@@ -11,8 +11,10 @@ enum AccessChange {
   ///   - after: the grants for the new name, by subject.
   ///   - all: returns all rights of a subject on the old name and on the new name, whatever gives them, including
   ///     rights that another right implies; nil if they are not known.
+  ///   - isNeverRead: true for a key whose value nobody can get, so that `get` gives the use alone.
   static func lines(
-    _ before: [Wire.Access], _ after: [Wire.Access], all: (String) -> (before: [String], after: [String])?
+    _ before: [Wire.Access], _ after: [Wire.Access], isNeverRead: Bool,
+    all: (String) -> (before: [String], after: [String])?
   ) -> [String] {
     func rights(_ all: [Wire.Access]) -> [String: [String]] {
       Dictionary(all.map { ($0.subject, $0.rights) }) { first, _ in first }
@@ -21,9 +23,15 @@ enum AccessChange {
     return Set(old.keys).union(new.keys).sorted().flatMap { subject -> [String] in
       var (was, is_) = (old[subject] ?? [], new[subject] ?? [])
       if Set(was) != Set(is_), let all = all(subject) { (was, is_) = (all.before, all.after) }
+      if isNeverRead { (was, is_) = (uses(was), uses(is_)) }
       let (gained, lost) = (is_.filter { !was.contains($0) }, was.filter { !is_.contains($0) })
       return [line(subject, "gains", gained), line(subject, "loses", lost)].compactMap { $0 }
     }
+  }
+
+  private static func uses(_ rights: [String]) -> [String] {
+    let others = rights.filter { $0 != Right.get.name && $0 != Right.use.name }
+    return others.count == rights.count ? rights : others + [Right.use.name]
   }
 
   private static func line(_ subject: String, _ verb: String, _ rights: [String]) -> String? {

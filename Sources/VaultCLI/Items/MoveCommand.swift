@@ -102,7 +102,8 @@ struct MoveCommand: ParsableCommand {
         let (before, after) = try session.unlocking { vault in
           (try vault.access(to: move.from), try vault.access(to: move.to))
         }
-        let lines = AccessChange.lines(before, after) { subject in
+        let isNeverRead = (try? session.look(at: move.from))?.neverRead == true
+        let lines = AccessChange.lines(before, after, isNeverRead: isNeverRead) { subject in
           guard let old = OtherAccess(of: subject, item: move.from, session),
             let new = OtherAccess(of: subject, item: move.to, session)
           else { return nil }

@@ -51,6 +51,17 @@ import VaultTesting
     #expect(names.contains("gate.revoked") && !names.contains("gw.revoked"), "\(names)")
   }
 
+  @Test("the question about a move of a never-read key names its use, which is all that `get` gives") func neverRead()
+    throws
+  {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "gw", "--use", "sign", "--generate", "ed25519", "--never-read"])
+    _ = try granted(sandbox, "gw")
+    let moved = try shown(sandbox, ["mv", "gw", "gate"], answers: ["y"])
+    #expect(moved.contains("user:4242 loses use") && !moved.contains("loses get"), "\(moved)")
+  }
+
   @Test("a command on an item says how much is left in the folder of its name, and only to a person")
   func parts() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
