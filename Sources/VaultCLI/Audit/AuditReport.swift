@@ -18,7 +18,7 @@ struct AuditReport {
     count += 1
     if json { return try Output.json(entry) }
     let result = [Self.words(for: entry), Self.count(of: entry)].compactMap { $0 }.joined(separator: " ")
-    let detail = entry.action == "audit" ? entry.detail.map { Self.withTimes($0) } : entry.detail
+    let detail = entry.detail.map { Self.detail($0, of: entry.action) }
     let item = entry.item.map(Printable.listed)
     let about = [item, detail, entry.purpose.map(Printable.said)].compactMap { $0 }.joined(separator: " ")
     guard Output.isTerminal else {
@@ -39,6 +39,23 @@ struct AuditReport {
   private static func count(of entry: Wire.AuditEntry) -> String? {
     let times = entry.count.flatMap { $0 > 1 ? "×\($0)" : nil }
     return entry.number == 0 ? [times, "waits"].compactMap { $0 }.joined(separator: " ") : times
+  }
+
+  /// Returns the detail of an entry with its times as all others are shown.
+  static func detail(
+    _ detail: String, of action: String, _ format: (Int64) -> String = { LocalTime.text($0) }
+  ) -> String {
+    switch action {
+    case "audit": return withTimes(detail, format)
+    case "grant":
+      // The pattern stands first and may have any words. The end of the grant stands last.
+      let words = detail.split(separator: " ")
+      guard words.count > 3, words[words.count - 2] == "until", let end = words.last, let time = Int64(end) else {
+        return detail
+      }
+      return "\(detail.dropLast(end.count))\(format(time))"
+    default: return detail
+    }
   }
 
   /// Returns a filter in words with its times as all others are shown.

@@ -86,6 +86,10 @@ import VaultWire
     let elsewhere = AuditReport.withTimes(read) { LocalTime.text($0, to: -1) }
     #expect(elsewhere == "read since 2026-11-27T14:05:15Z, until 2026-11-27T14:05:15Z")
     #expect(AuditReport.withTimes("read item a, now, action get") == "read item a, now, action get")
+    func granted(_ detail: String) -> String { AuditReport.detail(detail, of: "grant") { "<\($0)>" } }
+    #expect(granted("a/** get,watch until 4102444800") == "a/** get,watch until <4102444800>")
+    #expect(granted("a until 5 get as key until 4102444800") == "a until 5 get as key until <4102444800>")
+    for other in ["a get", "until 5 get", "a get until"] { #expect(granted(other) == other) }
   }
 
   @Test("a name that begins with a dash, and what other programs call import and export") func words() throws {
