@@ -1,5 +1,6 @@
 internal import CGcrypt
 internal import VaultHelper
+internal import VaultModel
 internal import VaultProcess
 internal import VaultWire
 
@@ -98,6 +99,9 @@ public enum ImportProgram {
       return format
     }
     guard let format = FileFormat.guess(source) else {
+      if let file = try? source.onlyFile(), unsafe (try? BackupPrefix(file.bytes.span.bytes)) != nil {
+        throw ImportFailure(.unsupported, "this is a backup of a vault; `vault restore` makes a vault of it")
+      }
       throw ImportFailure(.unknown, "no known format looks like this")
     }
     return format
