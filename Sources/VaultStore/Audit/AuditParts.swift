@@ -17,8 +17,10 @@ struct AuditParts {
     var bytes: Int64 = 0
     /// The end of what is vouched for, and the bytes up to there; nil if nothing is.
     var safe: (end: AuditPosition, bytes: Int64)?
-    /// The bytes after that end, which were written before a first unlock.
+    /// The bytes after that end, for which the unlocked vault does not vouch.
     var early: Int64 = 0
+    /// The end of what the boot key vouches for after that, with the bytes up to there; nil if there is none.
+    var marked: (end: AuditPosition, bytes: Int64, early: Int64)?
     /// The part without its last row; nil if that row is certain to be the one that was written.
     var shorter: Shorter?
 
@@ -27,6 +29,7 @@ struct AuditParts {
       let bytes: Int64
       let safe: (end: AuditPosition, bytes: Int64)?
       let early: Int64
+      let marked: (end: AuditPosition, bytes: Int64, early: Int64)?
     }
 
     /// True if the part has rows that are vouched for.
@@ -34,11 +37,28 @@ struct AuditParts {
 
     var isEmpty: Bool { end.row == start.row }
 
-    /// Leaves out what nothing vouches for.
+    /// Leaves out what the unlocked vault does not vouch for.
     mutating func shorten() {
       let safe = safe ?? (start, 0)
-      if end.row != safe.end.row { shorter = nil }
-      (end, bytes, early) = (safe.end, safe.bytes, 0)
+      cut(to: (safe.end, safe.bytes, 0))
+      marked = nil
+    }
+
+    /// Leaves out what no key vouches for.
+    mutating func shortenToMarked() {
+      if let marked { cut(to: marked) } else { shorten() }
+    }
+
+    private mutating func cut(to place: (end: AuditPosition, bytes: Int64, early: Int64)) {
+      if end.row != place.end.row { shorter = nil }
+      (end, bytes, early) = place
+    }
+
+    /// The numbers of the entries for which the unlocked vault does not vouch; nil if there are none, or if nothing
+    /// tells what their numbers are.
+    var unvouched: ClosedRange<Int64>? {
+      guard let safe, safe.end.entries < end.entries else { return nil }
+      return safe.end.entries + 1...end.entries
     }
 
     /// Leaves out the last row before another part that begins with the next row and is vouched for, but states another
@@ -46,6 +66,7 @@ struct AuditParts {
     mutating func shorten(before other: Part) {
       guard let shorter, end.row == other.start.row, end.link != other.start.link else { return }
       (end, bytes, safe, early) = (shorter.end, shorter.bytes, shorter.safe, shorter.early)
+      marked = shorter.marked
       self.shorter = nil
     }
 
@@ -56,6 +77,16 @@ struct AuditParts {
     }
   }
 
+  /// A key that vouches for a chain.
+  private enum Voucher {
+    /// The keys of the unlocked vault.
+    case vault
+    /// The boot key, which lies where the vault does.
+    case bootKey
+    /// None: anyone who has the disk can have written the chain.
+    case none
+  }
+
   private var parts: [Part]
   /// True if the next row can continue the last part.
   private var isOpen = true
@@ -63,7 +94,8 @@ struct AuditParts {
   private var before: Part
   /// True if the last row is the beginning of a chain that no key of the vault vouches for.
   private var isAtBeginning = false
-  private var isEarly: Bool
+  /// The key that vouches for the last chain.
+  private var voucher = Voucher.none
   /// The number of faults that the walk had found.
   private(set) var faults = 0
   /// The anchor so far: it counts the bytes from before first unlocks that are vouched for.
@@ -81,7 +113,6 @@ struct AuditParts {
     before = Part(start: walk.start, end: walk.start, safe: isBeginKnown ? (walk.start, 0) : nil)
     parts = [before]
     (self.known, anchor) = (known, known ?? .beginning)
-    isEarly = !isBeginKnown
   }
 
   // MARK: The rows
@@ -94,7 +125,7 @@ struct AuditParts {
     let isOurs = chain.map { $0.origin == .unlocked && keychain.isRight($0, row.row) } ?? false
     let mayBegin = chain.map { !walk.isBroken && (isOurs || Self.mayBegin($0, row.row, keychain)) } ?? false
     if !isWhole, !continues(chain, row.row, mayBegin: mayBegin) { close() }
-    if let chain { isEarly = isOurs ? false : chain.origin == .unlocked || chain.isEarly(after: isEarly) }
+    if let chain { voucher = isOurs ? .vault : voucher(of: chain, row.row, walk, keychain) }
     let gap = isOpen ? walk.gap(before: row.row) : nil
     if !isOpen {
       guard let chain, mayBegin else { return }
@@ -106,6 +137,17 @@ struct AuditParts {
     if isWhole, row.row == known?.joined.row {
       vouchForAll()
       parts[parts.count - 1].shorter = nil
+      // The anchor vouches for the beginning of the chain, too, and so for its next records.
+      if voucher == .none { voucher = .vault }
+    }
+  }
+
+  /// The key that vouches for a chain that the unlocked vault did not begin.
+  private func voucher(of chain: AuditChain, _ row: Int64, _ walk: AuditWalk, _ keychain: Keychain) -> Voucher {
+    switch chain.origin {
+    case .unlocked: .none
+    case .cold: chain.mac != .none && keychain.isRight(chain, row) ? .bootKey : .none
+    case .continued: walk.isDoubtful ? .none : voucher
     }
   }
 
@@ -131,7 +173,7 @@ struct AuditParts {
   private mutating func close() {
     // No record confirms the number that such a beginning states.
     if isOpen, isAtBeginning { parts[parts.count - 1] = before }
-    (isOpen, isEarly, isAtBeginning) = (false, true, false)
+    (isOpen, voucher, isAtBeginning) = (false, .none, false)
   }
 
   private mutating func begin(_ start: AuditPosition) {
@@ -143,10 +185,15 @@ struct AuditParts {
   private mutating func add(_ bytes: Int64, after gap: AuditGap?, _ end: AuditPosition) {
     before = parts[parts.count - 1]
     var part = before
-    part.shorter = Part.Shorter(end: before.end, bytes: before.bytes, safe: before.safe, early: before.early)
+    part.shorter = Part.Shorter(
+      end: before.end, bytes: before.bytes, safe: before.safe, early: before.early, marked: before.marked)
     part.end = end
     part.bytes += bytes + (gap?.bytes ?? 0)
-    if isEarly { part.early += bytes } else { part.safe = (end, part.bytes) }
+    switch voucher {
+    case .vault: part.safe = (end, part.bytes)
+    case .bootKey, .none: part.early += bytes
+    }
+    if voucher == .bootKey { part.marked = (end, part.bytes, part.early) }
     parts[parts.count - 1] = part
   }
 
@@ -161,7 +208,7 @@ struct AuditParts {
   private mutating func vouchForAll() {
     let part = parts[parts.count - 1]
     parts[parts.count - 1].safe = (part.end, part.bytes)
-    parts[parts.count - 1].early = 0
+    (parts[parts.count - 1].early, parts[parts.count - 1].marked) = (0, nil)
   }
 }
 
@@ -177,6 +224,11 @@ extension AuditParts {
     let lost: [Range<Int64>]
     /// The numbers of the entries that nothing vouches for and that are left out for lack of room.
     let leftOut: [ClosedRange<Int64>]
+    /// The numbers, as they say, of the entries that are left out because no key vouches for them, although the vault
+    /// had vouched for all entries there: somebody may have put them in the place of others.
+    let unproven: [ClosedRange<Int64>]
+    /// The numbers of the entries in such a place for which the boot key alone vouches.
+    let marked: [ClosedRange<Int64>]
   }
 
   /// Returns the saved part after the end of the walk.
@@ -185,6 +237,8 @@ extension AuditParts {
   ///   else has added them, and all that nothing vouches for is left out.
   mutating func saved(mostEarly: Int64) -> Saved {
     if known == nil { anchor.limit(early: mostEarly) }
+    let vouched = parts.last(where: \.isSaved)?.start.row ?? 0
+    let (unproven, marked) = leaveOutUnproven(upTo: max(known?.joined.row ?? 0, vouched))
     var found = parts.filter { $0.isSaved && !$0.end.isTooFar }
     if isBeginKnown ? !parts[0].isSaved : found.isEmpty { found.insert(parts[0], at: 0) }
     let leftOut = Self.leaveOut(&found, beyond: mostEarly - anchor.early)
@@ -196,6 +250,8 @@ extension AuditParts {
       AuditGap(
         rows: one.end.row + 1...next.start.row, entries: next.start.entries - one.end.entries, link: one.end.link)
     }
+    // A chain at the beginning that continues another one is vouched for by what comes after it, or not at all.
+    if kept[0].safe.map({ $0.end.row == kept[0].start.row }) ?? true { anchor.isVouchedFor = false }
     var end = kept[kept.count - 1].end
     end.bytes = kept.reduce(kept[0].start.bytes) { $0 + $1.bytes } + gaps.reduce(0) { $0 + $1.bytes }
     anchor = anchor.part(from: kept[0].start, to: end, early: kept.reduce(0) { $0 + $1.early })
@@ -203,7 +259,24 @@ extension AuditParts {
     anchor.gaps.removeAll { gap in gaps.contains { $0.rows.overlaps(gap.rows) } }
     anchor.gaps = (anchor.gaps + gaps).sorted { $0.rows.lowerBound < $1.rows.lowerBound }
     let lost = pairs.map { one, next in one.end.entries + 1..<next.start.entries + 1 }
-    return Saved(anchor: anchor, lost: lost, leftOut: leftOut)
+    return Saved(anchor: anchor, lost: lost, leftOut: leftOut, unproven: unproven, marked: marked)
+  }
+
+  /// Leaves out what no key vouches for any more, up to the row up to which the vault had vouched for all.
+  ///
+  /// - Returns: the numbers of the entries that are left out, and of those for which the boot key vouches.
+  private mutating func leaveOutUnproven(
+    upTo row: Int64
+  ) -> (unproven: [ClosedRange<Int64>], marked: [ClosedRange<Int64>]) {
+    var (unproven, marked): ([ClosedRange<Int64>], [ClosedRange<Int64>]) = ([], [])
+    for index in parts.indices where parts[index].early > 0 && parts[index].end.row <= row {
+      let last = parts[index].end.entries
+      parts[index].shortenToMarked()
+      let end = parts[index].end.entries
+      if parts[index].safe != nil, end < last { unproven.append(end + 1...last) }
+      if let entries = parts[index].unvouched { marked.append(entries) }
+    }
+    return (unproven, marked)
   }
 
   /// Leaves out what nothing vouches for if it has more than `room` bytes.

@@ -58,8 +58,10 @@ final class AuditSalvage {
     let saved = parts.saved(mostEarly: mostEarly)
     for fault in walk.faults { lose(Finding(fault)) }
     for entries in saved.leftOut {
-      let text = "\(Self.text(entries)) of the audit log \(entries.count == 1 ? "is" : "are") left out"
-      lose(Finding(.damaged, "\(text): more were written before an unlock than have room"))
+      lose(Finding(.damaged, "\(Self.leftOut(entries)): more were written before an unlock than have room"))
+    }
+    for entries in saved.unproven {
+      lose(Finding(.foreign, "\(Self.leftOut(entries)): no key vouches for what stands there"))
     }
     note(saved, walk, isEndDoubtful: walk.found > parts.faults)
     for note in notes { lose(Finding(.missing, "the audit log: \(note.text)")) }
@@ -72,6 +74,10 @@ final class AuditSalvage {
   private static func text(_ entries: ClosedRange<Int64>) -> String {
     entries.count == 1
       ? "entry \(entries.lowerBound)" : "the entries \(entries.lowerBound) to \(entries.upperBound)"
+  }
+
+  private static func leftOut(_ entries: ClosedRange<Int64>) -> String {
+    "\(text(entries)) of the audit log \(entries.count == 1 ? "is" : "are") left out"
   }
 
   /// Notes what is lost.
@@ -87,6 +93,10 @@ final class AuditSalvage {
         let text = Self.text(ClosedRange(entries))
         notes.append(("\(text) \(entries.count == 1 ? "is" : "are") lost", ""))
       }
+    }
+    for entries in saved.marked.prefix(Self.mostNotes) {
+      let text = Self.text(entries)
+      notes.append(("\(text) \(entries.count == 1 ? "is" : "are") vouched for by the boot key alone", ""))
     }
     let others = saved.lost.count - Self.mostNotes
     if others > 0 { notes.append(("in \(Counted.text(others, "more place")), entries are lost", "")) }

@@ -53,10 +53,10 @@ extension AuditWalk {
     if !isRight { add(chain.first, nil, "the end of the log before entry \(chain.first) was cut off") }
   }
 
-  /// Checks who began a chain.
+  /// Checks who began a chain; false if it was somebody else.
   func check(
     _ chain: AuditChain, _ row: Int64, _ before: inout Reading?, isFirst: Bool, _ keychain: Keychain
-  ) {
+  ) -> Bool {
     let isRight: Bool
     switch chain.origin {
     case .unlocked: isRight = keychain.isRight(chain, row)
@@ -67,6 +67,7 @@ extension AuditWalk {
     case .continued: isRight = !isFirst || row <= joined.row || row - 1 <= gone || gap(before: row) != nil
     }
     if !isRight { add(chain.first, nil, "the entries from \(chain.first) on were begun by somebody else") }
+    return isRight
   }
 
   // MARK: Chains that were set aside
@@ -167,6 +168,7 @@ extension AuditWalk {
   // MARK: The end
 
   func conclude(_ keychain: Keychain) {
+    settleDoubt()
     if let anchorProblem { add(nil, nil, anchorProblem) }
     if !isOvertaken { checkEnd(keychain) }
     // A noted link that the walk did not meet is a fault, because each link was noted at the end of a record or at the

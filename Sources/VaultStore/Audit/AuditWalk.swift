@@ -31,6 +31,12 @@ public final class AuditWalk {
   /// The first and the last of the entries counted in ``unvouched`` that were written since the vault was last
   /// unlocked.
   private(set) var unvouchedSince: (first: Int64, last: Int64)?
+  /// True while the walk passes a chain of which only later rows can tell who began it: it continues a chain that was
+  /// not read. Anyone who has the disk can write such a chain.
+  var isDoubtful = false
+  /// The number of entries of such chains that are still to be confirmed: by a chain of the unlocked vault, or by the
+  /// end of the part that the anchor covers.
+  private var doubtful: Int64 = 0
   /// The number of bytes, after the part that the anchor covers, that were written before a first unlock.
   private(set) var early: Int64 = 0
   /// True while the walk passes a part that was written before a first unlock.
@@ -307,6 +313,7 @@ public final class AuditWalk {
     if position.row == joined.row, !isBroken {
       if position.link == joined.link {
         position.bytes = joined.bytes
+        (isDoubtful, doubtful) = (false, 0)
       } else {
         add(nil, position.entries, "the entries up to \(position.entries) are not those that were written")
       }
@@ -321,6 +328,7 @@ public final class AuditWalk {
     // If rows are missing, chains may be missing, and the key of an earlier one tells nothing about this chain.
     if isBroken { before = nil }
     guard let chain = try? Keychain.chain(row) else { return pass(row) }
+    let isLinked = !isBroken && chain.previous == position.link
     checkEnd(before: chain, row.row, &before, keychain.vault)
     if !isBroken, chain.previous != position.link {
       add(position.entries, position.entries, "the log up to entry \(position.entries) does not match what was written")
@@ -336,7 +344,8 @@ public final class AuditWalk {
     compareNoted()
     isVouchedFor = chain.isVouchedFor(after: isVouchedFor)
     isEarly = chain.isEarly(after: isEarly)
-    check(chain, row.row, &before, isFirst: isFirst, keychain)
+    let isRight = check(chain, row.row, &before, isFirst: isFirst, keychain)
+    judge(chain, isRight: isRight, isRead: before != nil, isLinked: isLinked)
     let seed: SecureBytes
     do throws(VaultError) {
       seed = try keychain.withBoxKey { (key: borrowing SecureBytes) throws(VaultError) in
@@ -375,7 +384,9 @@ public final class AuditWalk {
       position.pass(row.bytes, entries: count)
       compareNoted()
       entries += count
-      if !isVouchedFor {
+      if isDoubtful {
+        doubtful += count
+      } else if !isVouchedFor {
         unvouched += count
         if row.row > joined.row { unvouchedSince = (unvouchedSince?.first ?? first, position.entries) }
       }
@@ -385,18 +396,43 @@ public final class AuditWalk {
   /// Passes a row whose content is unknown.
   private func pass(_ row: AuditRow) {
     isBroken = true
+    settleDoubt()
     position.row = row.row
     position.bytes += Int64(row.bytes.count)
   }
 
   /// Reports the entries that are missing before entry `first`, the next entry that can be read.
   private func resume(at first: Int64) {
+    if isBroken { settleDoubt() }
     if first > position.entries + 1 {
       add(position.entries + 1, first - 1, "missing, or not what was written", isRange: true)
     } else if isBroken || first != position.entries + 1 {
       add(first, first, "before entry \(first) something was removed, inserted or changed")
     }
     isBroken = false
+  }
+
+  /// Judges who vouches for a chain, and for the chains before it whose beginnings could not be checked.
+  ///
+  /// - Parameters:
+  ///   - isRight: whether the chain was begun by the one who could begin it.
+  ///   - isRead: whether the chain before was read, so that its key could tell.
+  ///   - isLinked: whether everything up to the chain is what was written before it.
+  private func judge(_ chain: AuditChain, isRight: Bool, isRead: Bool, isLinked: Bool) {
+    switch chain.origin {
+    case .unlocked:
+      isDoubtful = !isRight
+      if isRight, isLinked { doubtful = 0 }
+    case .continued: if !isRead || !isRight { isDoubtful = true }
+    case .cold: isDoubtful = false
+    }
+    if !isLinked { settleDoubt() }
+  }
+
+  /// Counts the entries that nothing can confirm any more.
+  func settleDoubt() {
+    unvouched += doubtful
+    doubtful = 0
   }
 
   func add(_ first: Int64?, _ last: Int64?, _ text: String, isRange: Bool = false) {

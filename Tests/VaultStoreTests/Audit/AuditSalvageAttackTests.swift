@@ -186,6 +186,84 @@ import VaultModel
     #expect(entries.values.map(\.item) == ["all entries are lost"])
   }
 
+  // MARK: Whole chains
+
+  /// Puts a chain with a record of one entry in each row after its beginning in the place of what is there.
+  private static func forgeChain(_ fixture: Fixture, at row: Int64, _ origin: AuditChain.Origin, records: Int) throws {
+    let forger = try fixture.open()
+    let there = try Keychain.chain(try #require(try forger.database.auditRow(row)))
+    let position = AuditPosition(before: there, in: row)
+    let seed = RandomBytes.secret(count: 32)
+    var chain = try AuditChain(
+      origin: origin, time: 5000, after: position, ended: there.ended, seed: seed,
+      publicKey: try forger.checkedPublicKey())
+    let mark = unsafe RecordMark(RandomBytes.array(count: 32).span.bytes)
+    if origin != .cold { chain.mac = try #require(mark) }
+    var writing = AuditWriting(
+      chain, AuditKey(seed: seed), after: position, written: position, unwritten: [], standing: nil,
+      isAfterEarly: true, known: nil, lastLink: position.link)
+    for _ in 0..<records {
+      var block = AuditBlock()
+      block.add(.get, .ok, time: 5000, caller: nil, item: "forged")
+      writing.seal(&block, forger.vault)
+    }
+    for row in writing.unwritten {
+      if try forger.database.auditRow(row.row) != nil { try forger.database.dropAudit(row.row) }
+      try forger.database.insertAudit(row)
+    }
+    try forger.close()
+  }
+
+  /// Makes a log of three chains of the unlocked vault, in the rows from 1, 7 and 9 on, and with ten, two and two
+  /// entries. The anchor covers the first two.
+  private static func vouchedLog() throws -> Fixture {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.joinAudit(rows: .max) == [])
+    try AuditStoreTests.write(5, to: keychain)
+    try keychain.close()
+    for _ in 0..<2 { try AuditSalvageTests.vouch(fixture) }
+    return fixture
+  }
+
+  @Test(
+    "a chain that somebody has put in the place of a vouched one is not saved, whoever it says has begun it",
+    arguments: [.unlocked, .continued, .cold] as [AuditChain.Origin])
+  func replaced(origin: AuditChain.Origin) throws {
+    for losesAnchor in [false, true] {
+      for (row, records, genuine) in [
+        (1, 2, Array(11...14)), (1, 5, Array(11...14)), (7, 1, Array(1...10) + [13, 14]),
+      ] as [(Int64, Int, [Int64])] {
+        let fixture = try Self.vouchedLog()
+        try Self.forgeChain(fixture, at: row, origin, records: records)
+        if losesAnchor { try fixture.sql(Self.anchorLoss) }
+        let saved = try AuditSalvageTests.salvaged(fixture)
+        #expect(saved.numbers == genuine, "\(row) \(records) \(losesAnchor): \(saved.numbers)")
+        #expect(!saved.entries.values.contains { $0.item == "forged" } && saved.unvouched == 0)
+        if !losesAnchor {
+          let lost = row == 1 ? "the entries 1 to 10 are lost" : "the entries 11 to 12 are lost"
+          #expect(saved.notes.first == lost, "\(saved.notes)")
+        }
+      }
+    }
+  }
+
+  @Test(
+    "a check counts the entries of a replaced chain as unvouched",
+    arguments: [.unlocked, .continued, .cold] as [AuditChain.Origin], [(1, 5), (7, 1), (9, 1)] as [(Int64, Int)])
+  func counted(origin: AuditChain.Origin, place: (row: Int64, records: Int)) throws {
+    let fixture = try Self.vouchedLog()
+    try Self.forgeChain(fixture, at: place.row, origin, records: place.records)
+    let keychain = try fixture.unlocked()
+    let walk = try keychain.auditWalk(noted: [:])
+    var forged: Int64 = 0
+    while try !walk.step(keychain, rows: 2, { if $1.item == "forged" { forged += 1 } }) {}
+    #expect(!walk.faults.isEmpty && forged == place.records && walk.unvouched == forged, "\(walk.unvouched)")
+    // What is saved of it is counted, too.
+    let saved = try AuditSalvageTests.salvaged(fixture)
+    #expect(saved.entries.values.count { $0.item == "forged" } <= saved.unvouched)
+  }
+
   // MARK: Pages
 
   @Test("a damaged page costs what is on it, and nothing before or behind it") func damagedPage() throws {

@@ -35,6 +35,8 @@ import VaultModel
     let entries: [Int64: AuditEntry]
     let anchor: AuditAnchor
     let losses: [String]
+    /// The number of entries that nothing vouches for, according to a check of what is saved.
+    let unvouched: Int64
 
     /// The log's own entries about losses.
     var notes: [String] {
@@ -43,6 +45,12 @@ import VaultModel
 
     /// The numbers of the entries that the log had before.
     var numbers: [Int64] { entries.filter { $0.value.action != .salvage }.keys.sorted() }
+  }
+
+  private static func unvouched(_ keychain: Keychain) throws -> Int64 {
+    let walk = try keychain.auditWalk(noted: [:])
+    while try !walk.step(keychain, rows: 5) {}
+    return walk.unvouched
   }
 
   /// Salvages the store, and expects what is saved to be whole, and to stay so.
@@ -58,7 +66,7 @@ import VaultModel
       #expect(try salvage.target.verify().isOK)
       saved = Saved(
         entries: entries, anchor: try #require(try salvage.target.anchor()),
-        losses: salvage.result.losses.map(\.text))
+        losses: salvage.result.losses.map(\.text), unvouched: try unvouched(salvage.target))
     }
     for note in saved.notes where note != "all entries are lost" {
       #expect(saved.losses.contains("the audit log: \(note)"), "\(saved.losses)")
