@@ -109,7 +109,9 @@ struct AuditReport {
       text += uncompared > 0 ? ", not \(uncompared) about entries that were removed\n" : "\n"
     }
     if let unvouched = result.unvouched, unvouched > 0 {
-      text += "unvouched: \(unvouched), made before an unlock and without the boot key\n"
+      let reason =
+        result.faults?.isEmpty ?? true ? "made before an unlock and without the boot key" : "which no key vouches for"
+      text += "unvouched: \(unvouched), \(reason)\n"
     }
     if let link = result.link { text += "now:       audit entry \(total) \(Printable.line(link))\n" }
     return text
