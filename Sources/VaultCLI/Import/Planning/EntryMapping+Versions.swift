@@ -64,7 +64,7 @@ extension EntryMapping {
     for (number, run) in runs.reversed().enumerated() {
       bytes += entry.fields[run[0]].value.count
       let isKept = number < Self.mostVersions - 1 && bytes <= Self.mostVersionBytes
-      let place = isKept ? FieldPlace(fate: .version, item: item) : FieldPlace(fate: Self.tooMany)
+      let place = isKept ? FieldPlace(fate: .version, item: item, age: number + 1) : FieldPlace(fate: Self.tooMany)
       for index in run { places[index] = place }
       if isKept { target.versions.insert(entry.fields[run[0]], at: 0) }
     }

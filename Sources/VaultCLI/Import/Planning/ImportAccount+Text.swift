@@ -107,7 +107,7 @@ extension ImportAccount {
         case .attribute(let key): object.add("attribute", key)
         case .refused(let reason): object.add("reason", reason)
         case .leftOut(let reason): object.add("reason", reason.rawValue)
-        case .name, .value, .beside, .version, .expiry, .known, .clash: break
+        case .name, .value, .beside, .version, .expiry, .known, .clash, .history: break
         }
       }
     }

@@ -15,6 +15,8 @@ struct ImportAccount {
     case known
     /// An item with another content is there, or one of others.
     case clash
+    /// An earlier value that is not stored, because the item that gets a new version has other versions of its own.
+    case history
     case leftOut(LeftOut)
     case refused(String)
   }
@@ -73,6 +75,8 @@ struct ImportAccount {
     case .clash(let present, _) where name == nil: return line(.clash, present.name)
     case .foreign(let present, _) where name == nil: return line(.clash, present.name)
     case .skipped: return line(.clash)
+    case .clash(let present, let past) where name?.utf8.elementsEqual(present.name.utf8) == true:
+      return stored(past.outcome(of: place, in: planned.mapped.items[index]) ?? outcome(place.fate), name)
     case .new, .begun, .clash, .foreign: return stored(outcome(place.fate), name)
     }
   }
@@ -116,6 +120,7 @@ struct ImportAccount {
     case expiry
     case known
     case clash
+    case history
     case leftOut = "left_out"
     case refused
 
@@ -129,6 +134,7 @@ struct ImportAccount {
       case .expiry: self = .expiry
       case .known: self = .known
       case .clash: self = .clash
+      case .history: self = .history
       case .leftOut: self = .leftOut
       case .refused: self = .refused
       }
@@ -145,10 +151,20 @@ struct ImportAccount {
       case .expiry: "as the expiry of an item"
       case .known: "already there"
       case .clash: "left out, because another item is there"
+      case .history: "left out, because the item has a history of its own"
       case .leftOut: "left out on purpose"
       case .refused: "refused"
       }
     }
+  }
+}
+
+extension PastVersions {
+  /// The outcome of an earlier value that the update of an item leaves out; nil for every other field.
+  fileprivate func outcome(of place: FieldPlace, in item: ImportedItem) -> ImportAccount.Outcome? {
+    let index = item.versions.count - place.age
+    guard place.fate == .version, index < count else { return nil }
+    return isKnown(index) ? .known : .history
   }
 }
 
@@ -172,6 +188,7 @@ extension ImportAccount.Line {
     case .expiry: return "expiry of \(name)"
     case .known: return "already there, \(name)"
     case .clash: return item == nil ? "left out with its entry" : "left out: another \(name) is there"
+    case .history: return "left out: \(name) has a history of its own"
     case .leftOut(let reason): return "left out: \(reason.rawValue)"
     case .refused(let reason): return "refused: \(Printable.text(reason))"
     }

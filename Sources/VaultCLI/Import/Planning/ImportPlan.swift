@@ -21,8 +21,8 @@ enum ImportStanding {
   case known(String)
   /// The item of this name, which the entry is recognized as, has the value as an attribute.
   case attribute(of: String)
-  /// An item is there with another content, which is that many of the new item's earlier versions.
-  case clash(Wire.Item, versions: Int)
+  /// An item is there with another content. An update of it leaves these of the new item's earlier versions out.
+  case clash(Wire.Item, PastVersions)
   /// An interrupted import has stored the item with only that many of its versions.
   case begun(Wire.Item, versions: Int)
   /// An item of the name is there that this caller, and not the importer, has made or written.
@@ -43,7 +43,8 @@ struct ImportStep {
   let name: ItemName
   /// The item that gets new versions; nil for a new item.
   var present: Wire.Item?
-  /// The number of the item's earlier versions that are there already.
+  /// The number of the item's earlier versions that are not stored, the oldest ones: they are there already, or the
+  /// item that is there has other ones.
   var skipped = 0
 }
 
@@ -201,9 +202,9 @@ struct ImportPlan {
       case .begun(let present, let versions):
         guard let name = try? ItemName(present.name) else { continue }
         add(ImportStep(item: item, name: name, present: present, skipped: versions), entry, index)
-      case .clash(let present, let versions):
+      case .clash(let present, let past):
         if terms.update, !entry.isBlocked, let name = try? ItemName(present.name) {
-          add(ImportStep(item: item, name: name, present: present, skipped: versions), entry, index)
+          add(ImportStep(item: item, name: name, present: present, skipped: past.count), entry, index)
         } else if terms.keepBoth {
           add(ImportStep(item: item, name: freeName(for: item)), entry, index)
         }
@@ -218,10 +219,8 @@ struct ImportPlan {
   private static func fixed(_ entry: PlannedEntry) -> Set<ItemName> {
     Set(
       zip(entry.standings, entry.mapped.items).compactMap { standing, item in
-        guard case .clash(let present, let versions) = standing, let name = try? ItemName(present.name) else {
-          return nil
-        }
-        let step = ImportStep(item: item, name: name, present: present, skipped: versions)
+        guard case .clash(let present, let past) = standing, let name = try? ItemName(present.name) else { return nil }
+        let step = ImportStep(item: item, name: name, present: present, skipped: past.count)
         return step.changesKindOfKey ? name : nil
       })
   }
@@ -286,10 +285,19 @@ struct ImportPlan {
     for candidate in present.sameField(as: item) + exact + others {
       guard let name = try? ItemName(candidate.name), used.insert(name).inserted else { continue }
       if let stranger = present.strangers[name] { return .foreign(candidate, by: stranger) }
-      let versions = candidate.isReadable ? try versions(of: item, in: candidate, isSame) : nil
-      return .clash(candidate, versions: versions ?? 0)
+      return .clash(candidate, PastVersions(of: item, in: candidate, upTo: try place(of: candidate, in: item, isSame)))
     }
     return nil
+  }
+
+  /// The number of values of an item, the newest included, up to the one that an item of the vault has as its current
+  /// value; nil if it has none of them, or if they cannot be compared. Nothing is read for an item without history.
+  private func place<E: Error>(
+    of candidate: Wire.Item, in item: ImportedItem, _ isSame: (SourceField, Wire.Item) throws(E) -> Bool
+  ) throws(E) -> Int? {
+    guard candidate.isReadable, !item.versions.isEmpty else { return nil }
+    if item.value.mayBeSame(as: candidate), try isSame(item.value, candidate) { return item.versionCount }
+    return try versions(of: item, in: candidate, isSame)
   }
 
   /// The number of versions of an item up to the one that an item of the vault has as its current value; nil if it has

@@ -5,7 +5,7 @@ internal import VaultWire
 struct ImportRest {
   /// The entries that were left out.
   var entries = 0
-  /// The refused fields of other entries.
+  /// The fields of other entries that were refused, or not stored for the item's own history.
   var fields = 0
   /// The files that were not read, or that were refused.
   var files = 0
@@ -43,14 +43,16 @@ extension ImportAccount.Line {
     switch outcome {
     case .clash, .leftOut: true
     case .refused: isOfNothing
-    case .name, .value, .attribute, .beside, .version, .expiry, .known: false
+    case .name, .value, .attribute, .beside, .version, .expiry, .known, .history: false
     }
   }
 
-  /// True for a refused field with a content of the user's own.
+  /// True for a field with a content of the user's own that was refused, or is not stored for the item's own history.
   fileprivate var isMissed: Bool {
-    guard case .refused = outcome else { return false }
-    return field.size > 0 && field.role != .setting
+    switch outcome {
+    case .refused, .history: field.size > 0 && field.role != .setting
+    case .name, .value, .attribute, .beside, .version, .expiry, .known, .clash, .leftOut: false
+    }
   }
 
   /// True for a refused field whose value an item would have been made for. An earlier value is missed as well, but the

@@ -67,6 +67,8 @@ struct FieldPlace {
   let fate: FieldFate
   /// The index among the items of the entry.
   var item: Int?
+  /// The number of versions, for a field that is one, from this one to the item's current value.
+  var age = 0
 }
 
 /// An entry of the source with the items that an import makes of it.
