@@ -121,17 +121,25 @@ struct ImportSummary {
         }
         let fate =
           entry.names[index].map { name in
-            name.utf8.elementsEqual(item.name.utf8)
-              ? "\(run == nil ? "gets" : "has") a new version" : "stays, beside \(Printable.quoted(name))"
+            name.utf8.elementsEqual(item.name.utf8) ? version(of: item) : "stays, beside \(Printable.quoted(name))"
           } ?? "\(state), so this entry is left out"
         return "\(Printable.wholeQuoted(item.name)) \(fate)"
       }
     }
   }
 
+  /// Says that an item gets a new version. What somebody has changed in the vault may be newer than the source.
+  private func version(of present: Wire.Item) -> String {
+    let version = "\(run == nil ? "gets" : "has") a new version"
+    return present.isChangedSinceImport ? "\(Self.changed), and \(version)" : version
+  }
+
+  private static let changed = "was changed here since its import"
+
   private func state(of present: Wire.Item, in entry: PlannedEntry) -> String {
     switch plan.state(of: present, in: entry) {
-    case .content, .others: "is there with another content"
+    case .content, .others:
+      "is there with another content" + (present.isChangedSinceImport ? " and \(Self.changed)" : "")
     case .proof: "is there and could not be compared, because it requires a proof of presence"
     case .kind: "is there as a key of kind \(Printable.text(present.kind)), which never changes"
     }
@@ -286,6 +294,7 @@ struct ImportSummary {
       object.add("kind", step.kind.rawValue)
       object.add("versions", step.item.versionCount - step.skipped)
       object.add("replaces", step.present?.version)
+      if step.present?.isChangedSinceImport == true { object.add("changed", true) }
     }
     object.add("granted", opened.names)
     if !foreign.isEmpty { object.add("foreign", foreign) }

@@ -14,7 +14,8 @@ public enum ImportMark {
   /// The key of the number of the version that the import has stored as the current one.
   public static let version = "import-version"
   /// The key of the number of the version that an import with `--update` replaced, then of the import that stored that
-  /// version, if one did, and then of what that import had replaced itself, in the same form.
+  /// version, if one did, or, after `before:`, of the one that stored a version before it, and then of what that import
+  /// had replaced itself, in the same form.
   public static let replaced = "import-replaced"
   /// The key of the expiry that the item had before that.
   public static let replacedExpiry = "import-replaced-expires"

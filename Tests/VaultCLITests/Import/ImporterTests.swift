@@ -105,6 +105,21 @@ import VaultWire
     #expect(replaced.attributesMeanwhile["import-version"] == "5" && replaced.attributes(version: 5).isEmpty)
   }
 
+  @Test("names the import by its sources, and fails if there is nothing of it to take back") func nothing() throws {
+    func item(_ name: String, _ source: String?, version: Int) -> Wire.Item {
+      var attributes = ["import": Self.run(2026), "import-version": "1"]
+      attributes["source"] = source
+      return Self.item(name, "user:1000", nil, attributes, version: version)
+    }
+    let some = try #require(Self.last([item("a", "csv:b.csv", version: 2), item("b", "csv:a.csv", version: 1)]))
+    #expect(some.heading == "the import of \(Self.run(2026)) from `csv:a.csv`, `csv:b.csv`")
+    #expect(some.failure == nil && some.keptText == "1 item stays as it is")
+    let none = try #require(Self.last([item("a", nil, version: 2), item("b", nil, version: 3)]))
+    #expect(none.heading == "the import of \(Self.run(2026))" && none.failure?.exit == .exists)
+    #expect(
+      none.failure?.event == "nothing of \(none.heading) can be taken back: 2 items stay as they are")
+  }
+
   @Test("knows every import that led to a value, so that one after the other is taken back") func chain() throws {
     let field = PlannedSource.field("password", .password, [0x61])
     let imported = ImportedItem(
@@ -117,8 +132,15 @@ import VaultWire
     #expect(first["import-replaced"] == "2" && first["import-version"] == "3")
     var second = try step(first, version: 3)
     #expect(second["import-replaced"] == "3 \(Self.run(2030)) 2" && second["import-version"] == "4")
-    // A value that was changed after the first import does not come from it.
-    #expect(try step(first, version: 4)["import-replaced"] == "4")
+    // A value that was changed after the first import does not come from it, and stays one of its items that changed.
+    var after = try step(first, version: 4)
+    #expect(after["import-replaced"] == "4 before:\(Self.run(2030)) 2")
+    after["import"] = Self.run(2031)
+    let changed = try #require(Self.last([Self.item("a", "user:1000", nil, after, version: 5)]))
+    let since = try #require(changed.replaced.first).attributes(version: 6)
+    #expect(since == ["import": Self.run(2030), "import-replaced": "2", "import-version": "5"])
+    let stays = try #require(Self.last([Self.item("a", "user:1000", nil, since, version: 6)]))
+    #expect(stays.lines == ["a: stays, because its value was changed since"])
     second["title"] = "x"
     let undone = try #require(Self.last([Self.item("a", "user:1000", nil, second, version: 4)]))
     let before = try #require(undone.replaced.first).attributes(version: 5)

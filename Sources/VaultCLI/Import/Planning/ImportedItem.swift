@@ -39,6 +39,9 @@ enum ImportKey {
   static let run = ImportMark.run
   static let version = ImportMark.version
   static let replaced = ImportMark.replaced
+  /// The text before the identification of an import in that attribute, if the version that was replaced is not the one
+  /// that this import has stored.
+  static let changed = "before:"
   static let replacedExpiry = ImportMark.replacedExpiry
   /// The value of that attribute for an item that did not expire.
   static let never = "never"

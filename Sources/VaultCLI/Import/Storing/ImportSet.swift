@@ -62,11 +62,10 @@ extension ImportStep {
   }
 
   /// The version to replace, with the imports that led to it. What somebody has changed since an import does not come
-  /// from that import. Of the imports only the newest are noted, because few versions are kept.
+  /// from that import, and is noted as such. Of the imports only the newest are noted, because few versions are kept.
   private static func replaced(_ present: Wire.Item) -> String {
-    guard !present.isChangedSinceImport, let run = present.attributes[ImportKey.run] else {
-      return String(present.version)
-    }
+    guard var run = present.attributes[ImportKey.run] else { return String(present.version) }
+    if present.isChangedSinceImport { run = ImportKey.changed + run }
     let earlier = present.attributes[ImportKey.replaced].map { $0.split(separator: " ") } ?? []
     let numbers = earlier.prefix(2 * EntryMapping.mostVersions - 1)
     return ([String(present.version), run] + numbers.map(String.init)).joined(separator: " ")

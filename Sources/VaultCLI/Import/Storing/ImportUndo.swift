@@ -27,8 +27,13 @@ struct ImportUndo {
           ? "there is no import to take back: no item in the vault comes from one"
           : "there is no import of yours to take back: others have made or written the items that come from one")
     }
-    if isTrial { return try report(undone, globals, isTrial: true) }
-    if isAsked, undone.count > 0 { try ask(undone) }
+    // Without anything to take back, the items keep their marks: the command must not pass over an import in silence.
+    if isTrial || undone.count == 0 {
+      try report(undone, globals, isTrial: isTrial)
+      if let failure = undone.failure { throw failure }
+      return
+    }
+    if isAsked { try ask(undone) }
     try takeBack(undone)
     try report(undone, globals, isTrial: false)
   }
@@ -39,7 +44,7 @@ struct ImportUndo {
     try Confirmation(
       consequence: "this would \(undone.text("move", "restore"))",
       question: "\(undone.text("Move", undone.made.isEmpty ? "Restore" : "restore"))?",
-      facts: ["the import of \(Printable.text(undone.run)):"] + lines.prefix(20) + rest
+      facts: ["\(undone.heading):"] + lines.prefix(20) + rest
     ).ask()
   }
 
@@ -100,6 +105,7 @@ struct ImportUndo {
       return try Output.json { object in
         object.add("dry_run", isTrial)
         object.add("import", undone.run)
+        if !undone.sources.isEmpty { object.add("sources", undone.sources) }
         object.add("deleted", undone.made)
         object.add("restored", undone.replaced.map(\.item.name))
         if !undone.kept.isEmpty {
@@ -111,9 +117,9 @@ struct ImportUndo {
     if isTrial { return try Output.lines(undone.lines) }
     // Nobody who goes without the question has seen these.
     try Output.lines(undone.keptLines)
-    guard Keyboard.isAttended else { return }
+    guard Keyboard.isAttended, undone.count > 0 else { return }
     let trash = undone.made.isEmpty ? "" : "; \(Hint.vault("trash")) lists what can be restored"
-    let kept = undone.kept.isEmpty ? "" : "; \(Counted.text(undone.kept.count, "item")) stay as they are"
-    Output.note((undone.count > 0 ? undone.text("moved", "restored") : "nothing was taken back") + trash + kept)
+    let kept = undone.kept.isEmpty ? "" : "; \(undone.keptText)"
+    Output.note(undone.text("moved", "restored") + trash + kept)
   }
 }

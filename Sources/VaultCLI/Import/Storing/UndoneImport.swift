@@ -4,6 +4,8 @@ internal import VaultWire
 /// The items of an import that is to be taken back, and what becomes of each.
 struct UndoneImport {
   let run: String
+  /// The sources of the items, in the order of their bytes, as ``ImportKey/source`` tells them: usually one.
+  let sources: [String]
   private(set) var made: [String] = []
   private(set) var replaced: [Replaced] = []
   private(set) var kept: [Kept] = []
@@ -40,8 +42,12 @@ struct UndoneImport {
   ) throws(E) {
     let runs = items.filter { importer.stranger(in: $0) == nil }.compactMap(\.importRun)
     guard let newest = runs.max(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) else { return nil }
+    let own = items.filter { importer.hasMade($0) && $0.importRun?.utf8.elementsEqual(newest.utf8) == true }
     run = newest
-    for item in items where importer.hasMade(item) && item.importRun?.utf8.elementsEqual(newest.utf8) == true {
+    sources = Set(own.compactMap { $0.attributes[ImportKey.source] }).sorted {
+      $0.utf8.lexicographicallyPrecedes($1.utf8)
+    }
+    for item in own {
       let replaced = Replaced(item)
       if let writer = importer.stranger(in: item) {
         kept.append(Kept(item: item, reason: .written(by: writer)))
@@ -68,6 +74,25 @@ struct UndoneImport {
       case .changed, .lost: kept.item
       }
     }
+  }
+
+  /// The import by its time and its source.
+  var heading: String {
+    let from = sources.prefix(3).map { Printable.quoted($0) }.joined(separator: ", ")
+    let rest = sources.count > 3 ? " and \(sources.count - 3) more" : ""
+    return "the import of \(Printable.text(run))" + (from.isEmpty ? "" : " from \(from)\(rest)")
+  }
+
+  /// The number of items that stay, in words.
+  var keptText: String { kept.count == 1 ? "1 item stays as it is" : "\(kept.count) items stay as they are" }
+
+  /// The failure of an undo that takes nothing back; nil if there is something to take back.
+  var failure: Failure? {
+    guard count == 0 else { return nil }
+    return Failure(
+      .exists, "nothing of \(heading) can be taken back: \(keptText)",
+      "\(Hint.vault("set NAME --update --keep-value --attr import=")) makes an item one of no import, so that the "
+        + "import before is taken back")
   }
 
   /// Says what is done, by the verbs for the items that go to the trash and for those that get their values back.
@@ -100,8 +125,10 @@ struct UndoneImport {
     let item: Wire.Item
     /// The number of the version that was replaced.
     let version: Int
-    /// The import from which that version came; nil if it came from none.
+    /// The import from which that version came, or, if it was changed after that, the one before; nil for none.
     private let run: String?
+    /// True if that version was a change after its import.
+    private let isChange: Bool
     /// The version that import had replaced itself, and so on, in the form of ``ImportKey/replaced``.
     private let earlier: String?
     /// The expiry before, in Unix seconds, and 0 for none; nil if the import did not note it.
@@ -114,7 +141,10 @@ struct UndoneImport {
       let before = (item.attributes[ImportKey.replaced] ?? "").split(separator: " ", maxSplits: 2).map(String.init)
       guard let version = before.first.flatMap({ Int($0) }) else { return nil }
       (self.item, self.version) = (item, version)
-      (run, earlier) = (before.count > 1 ? before[1] : nil, before.count > 2 ? before[2] : nil)
+      earlier = before.count > 2 ? before[2] : nil
+      let own = before.count > 1 ? before[1] : nil
+      isChange = own?.hasPrefix(ImportKey.changed) == true
+      run = isChange ? own.map { String($0.dropFirst(ImportKey.changed.count)) } : own
       let expiry = item.attributes[ImportKey.replacedExpiry]
       expires = expiry.flatMap { $0.utf8.elementsEqual(ImportKey.never.utf8) ? 0 : Timestamp.parse($0) }
       kind = item.attributes[ImportKey.replacedKind].flatMap { ItemKind(rawValue: $0) }
@@ -140,7 +170,8 @@ struct UndoneImport {
       guard let run else { return attributes }
       attributes[ImportKey.run] = run
       attributes[ImportKey.replaced] = earlier
-      attributes[ImportKey.version] = String(version)
+      // The value of an earlier version counts as changed, as it did before.
+      attributes[ImportKey.version] = String(isChange ? version - 1 : version)
       return attributes
     }
   }
