@@ -98,12 +98,20 @@ public enum ImportProgram {
       }
       return format
     }
-    guard let format = FileFormat.guess(source) else {
-      if let file = try? source.onlyFile(), unsafe (try? BackupPrefix(file.bytes.span.bytes)) != nil {
-        throw ImportFailure(.unsupported, "this is a backup of a vault; `vault restore` makes a vault of it")
-      }
-      throw ImportFailure(.unknown, "no known format looks like this")
-    }
+    guard let format = FileFormat.guess(source) else { throw unknown(source) }
     return format
+  }
+
+  /// The failure of a source that looks like no format.
+  static func unknown(_ source: Source) -> ImportFailure {
+    guard let file = source.files.first, source.files.count == 1 else {
+      return ImportFailure(.unknown, "the files look like no known format")
+    }
+    if unsafe (try? BackupPrefix(file.bytes.span.bytes)) != nil {
+      return ImportFailure(.unsupported, "this is a backup of a vault; `vault restore` makes a vault of it")
+    }
+    return file.bytes.isEmpty
+      ? ImportFailure(.damaged, "`\(file.path)` is empty")
+      : ImportFailure(.unknown, "`\(file.path)` looks like no known format")
   }
 }

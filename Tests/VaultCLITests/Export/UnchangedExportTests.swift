@@ -35,7 +35,7 @@ import VaultWire
       let found = Set(plan.entries.flatMap(\.names).compactMap { $0 })
       let held = Set(items.filter { ExportPlace.reason($0, form) == nil }.map(\.name.text))
       return plan.steps.isEmpty && plan.clashing == 0 && found == held
-        && ImportAccount(plan).groups.allSatisfy { [.known, .refused].contains($0.group) }
+        && ImportAccount(plan).groups.allSatisfy { [.known, .setting, .refused].contains($0.group) }
     }
   }
 

@@ -286,6 +286,20 @@ import VaultWire
     #expect(account.rest.text == "2 entries" && account.lostValues == 0)
   }
 
+  @Test("a setting, and a remark on a value, is no refused value") func settings() {
+    let remark = Source.field("value as others read it", .setting, [0x61], refusal: "it is read otherwise")
+    let fields = [Source.field("A", .secret, [0x61]), remark, Source.field("icon", .setting, [0x61])]
+    let account = ImportAccount(PlannedVault().plan(Source.map([Source.entry(.value, title: "A", of: fields)])))
+    #expect(account.groups.map(\.group) == [.value, .setting] && account.groups.last?.count == 2)
+    #expect(
+      account.lines.suffix(3) == [
+        "  2 not imported, because they are settings or remarks",
+        "not imported: `value as others read it` of `A`: it is read otherwise",
+        "not imported: `icon` of `A`: it is a setting of the program that it comes from",
+      ])
+    #expect(account.rest.text == nil && account.lostValues == 0)
+  }
+
   @Test("names the one-time secrets that are none, once for the same fault") func oneTime() {
     let entries = Source.map([
       Source.entry(.oneTime, title: "c", [("otpauth", .oneTime, "otpauth://totp/c?secret=!!!")]),

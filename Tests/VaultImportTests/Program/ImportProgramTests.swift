@@ -3,6 +3,8 @@ import Testing
 import VaultTesting
 import VaultWire
 
+@testable import VaultImport
+
 @Suite("The program vault-import") struct ImportProgramTests {
   private typealias Stand = ImportStand
 
@@ -53,6 +55,16 @@ import VaultWire
     }
     let (replies, code) = try Self.answers(to: Self.calls(csv, format: "kdbx"))
     #expect(replies.last?.hasPrefix(#"{"error":"#) == true && code == 0, "\(replies)")
+  }
+
+  @Test("a file of no known format is named, and said to be empty if it is") func unknown() {
+    func failure(_ files: [Source.File]) -> ImportFailure {
+      ImportProgram.unknown(Source(files) { (_) throws(ImportFailure) in nil })
+    }
+    let (file, empty) = (Source.File("a.bin", [0, 1]), Source.File("b.csv", []))
+    #expect(failure([file]) == ImportFailure(.unknown, "`a.bin` looks like no known format"))
+    #expect(failure([empty]) == ImportFailure(.damaged, "`b.csv` is empty"))
+    #expect(failure([file, empty]) == ImportFailure(.unknown, "the files look like no known format"))
   }
 
   @Test("every cut of the calls ends it, and nothing is told of half a file") func cuts() throws {

@@ -17,7 +17,7 @@ extension ImportAccount {
     let totals = totals
     var lines = ["\(Counted.text(totals.entries, "entry")) with \(Counted.text(totals.fields, "field"))"]
     for (group, count) in groups { lines.append("  \(count) \(group.text)") }
-    return lines + valueless + nothing + refusals + faults
+    return lines + valueless + nothing + refusals + settings + faults
   }
 
   /// The entries without a value of their own, in one line.
@@ -46,6 +46,16 @@ extension ImportAccount {
       return reason
     }.map { remark in
       "refused: \(remark.fields): \(Printable.text(remark.text))"
+    }
+  }
+
+  /// The settings and the remarks on values, which are none of the user's values.
+  private var settings: [String] {
+    remarks { line in
+      guard case .setting(let reason) = line.outcome else { return nil }
+      return reason
+    }.map { remark in
+      "not imported: \(remark.fields): \(Printable.text(remark.text))"
     }
   }
 
@@ -105,7 +115,7 @@ extension ImportAccount {
         object.add("fault", line.fault)
         switch line.outcome {
         case .attribute(let key): object.add("attribute", key)
-        case .refused(let reason): object.add("reason", reason)
+        case .setting(let reason), .refused(let reason): object.add("reason", reason)
         case .leftOut(let reason): object.add("reason", reason.rawValue)
         case .name, .value, .beside, .version, .expiry, .known, .clash, .history: break
         }

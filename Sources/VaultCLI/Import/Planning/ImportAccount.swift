@@ -18,6 +18,8 @@ struct ImportAccount {
     /// An earlier value that is not stored, because the item that gets a new version has other versions of its own.
     case history
     case leftOut(LeftOut)
+    /// A setting, or a remark on a value, of which an import makes nothing; nothing of the user's own is lost.
+    case setting(String)
     case refused(String)
   }
 
@@ -61,7 +63,9 @@ struct ImportAccount {
     _ field: ImportedField, _ place: FieldPlace, _ planned: PlannedEntry, _ refused: [ObjectIdentifier: String]
   ) -> Line {
     func line(_ outcome: Outcome, _ item: String? = nil) -> Line { Line(field: field, outcome: outcome, item: item) }
-    if case .refused(let reason) = place.fate { return line(.refused(reason)) }
+    if case .refused(let reason) = place.fate {
+      return line(field.role == .setting ? .setting(reason) : .refused(reason))
+    }
     if let leftOut = planned.leftOut { return line(.leftOut(leftOut)) }
     guard let index = place.item else { return line(.refused("the entry has no item for it")) }
     let name = planned.names[index]
@@ -122,6 +126,7 @@ struct ImportAccount {
     case clash
     case history
     case leftOut = "left_out"
+    case setting
     case refused
 
     init(_ outcome: Outcome) {
@@ -136,6 +141,7 @@ struct ImportAccount {
       case .clash: self = .clash
       case .history: self = .history
       case .leftOut: self = .leftOut
+      case .setting: self = .setting
       case .refused: self = .refused
       }
     }
@@ -153,6 +159,7 @@ struct ImportAccount {
       case .clash: "left out, because another item is there"
       case .history: "left out, because the item has a history of its own"
       case .leftOut: "left out on purpose"
+      case .setting: "not imported, because they are settings or remarks"
       case .refused: "refused"
       }
     }
@@ -190,6 +197,7 @@ extension ImportAccount.Line {
     case .clash: return item == nil ? "left out with its entry" : "left out: another \(name) is there"
     case .history: return "left out: \(name) has a history of its own"
     case .leftOut(let reason): return "left out: \(reason.rawValue)"
+    case .setting(let reason): return "not imported: \(Printable.text(reason))"
     case .refused(let reason): return "refused: \(Printable.text(reason))"
     }
   }

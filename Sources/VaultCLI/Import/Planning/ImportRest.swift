@@ -43,15 +43,15 @@ extension ImportAccount.Line {
     switch outcome {
     case .clash, .leftOut: true
     case .refused: isOfNothing
-    case .name, .value, .attribute, .beside, .version, .expiry, .known, .history: false
+    case .name, .value, .attribute, .beside, .version, .expiry, .known, .history, .setting: false
     }
   }
 
   /// True for a field with a content of the user's own that was refused, or is not stored for the item's own history.
   fileprivate var isMissed: Bool {
     switch outcome {
-    case .refused, .history: field.size > 0 && field.role != .setting
-    case .name, .value, .attribute, .beside, .version, .expiry, .known, .clash, .leftOut: false
+    case .refused, .history: field.size > 0
+    case .name, .value, .attribute, .beside, .version, .expiry, .known, .clash, .leftOut, .setting: false
     }
   }
 

@@ -41,7 +41,7 @@ import VaultWire
     let old = (0..<9).map { "old\($0)" }
     let (stored, account) = Self.update(try Self.vault("mine", version: 10), old + ["new"])
     #expect(stored == ["new"])
-    #expect(Self.counts(account) == [.value: 1, .attribute: 1, .history: 9])
+    #expect(Self.counts(account) == [.value: 1, .history: 9])
     #expect(account.lines.contains("  9 left out, because the item has a history of its own"))
     #expect(account.report.contains("Password, 4 bytes: left out: `a` has a history of its own\n"))
     // Nobody is told that the source can go.
@@ -51,14 +51,14 @@ import VaultWire
   @Test("are stored from the item's value on, and those before it are there already") func continued() throws {
     let (stored, account) = Self.update(try Self.vault("2", version: 2), ["1", "2", "3", "3", "4"])
     #expect(stored == ["3", "4"])
-    #expect(Self.counts(account) == [.value: 1, .attribute: 1, .version: 2, .known: 2])
+    #expect(Self.counts(account) == [.value: 1, .version: 2, .known: 2])
     #expect(account.rest.text == nil)
   }
 
   @Test("count as there only as far as the number of the item's versions allows it") func fewVersions() throws {
     let (stored, account) = Self.update(try Self.vault("3"), ["1", "2", "3", "4"])
     #expect(stored == ["4"])
-    #expect(Self.counts(account) == [.value: 1, .attribute: 1, .known: 1, .history: 2])
+    #expect(Self.counts(account) == [.value: 1, .known: 1, .history: 2])
   }
 
   @Test("are stored with none of them if only the attributes are others") func sameValue() throws {
@@ -71,7 +71,7 @@ import VaultWire
     let old = (0..<9).map { "old\($0)" }
     let (stored, account) = Self.update(try Self.vault("old0"), old + ["new"])
     #expect(stored == Array(old.dropFirst()) + ["new"] && stored.count < EntryMapping.mostVersions)
-    #expect(Self.counts(account) == [.value: 1, .attribute: 1, .version: 8, .known: 1])
+    #expect(Self.counts(account) == [.value: 1, .version: 8, .known: 1])
     #expect(Self.update(try Self.vault("x"), ["old"] + old + ["new"]).stored == ["new"])
   }
 
@@ -83,7 +83,7 @@ import VaultWire
   @Test("are all stored with an item beside it, and with a new one") func beside() throws {
     let both = try Self.vault("mine").plan(Self.entries(["1", "2"]), ImportTerms(keepBoth: true))
     #expect(both.steps.map(\.name.text) == ["a (2)"] && both.steps[0].skipped == 0)
-    #expect(Self.counts(ImportAccount(both)) == [.value: 1, .attribute: 1, .version: 1])
+    #expect(Self.counts(ImportAccount(both)) == [.value: 1, .version: 1])
     #expect(Self.update(PlannedVault(), ["1", "2"]).stored == ["1", "2"])
   }
 
