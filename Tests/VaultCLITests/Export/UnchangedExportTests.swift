@@ -113,6 +113,26 @@ import VaultWire
     #expect(Self.isKnown(items, form))
   }
 
+  @Test("is there already under whatever name an import has given the one-time secret of an entry", arguments: forms)
+  func oneTime(form: ExportForm) throws {
+    let from = ["source": "pass:store", "source-id": "web/p1"]
+    func secret(_ field: String, _ key: String) throws -> ExportedItem {
+      let attributes = from.merging(["source-field": field]) { own, _ in own }
+      return try Items.item("web/p1/\(field)", .totp, "otpauth://totp/p1?secret=\(key)", attributes)
+    }
+    let main = try Items.item("web/p1", .password, "p", from)
+    #expect(try Self.isKnown([main, secret("otpauth", "JBSWY3DPEHPK3PXP")], form))
+    #expect(try Self.isKnown([main, secret("code", "GEZDGNBV"), secret("otpauth", "JBSWY3DPEHPK3PXP")], form))
+    // Another secret is another item.
+    let plan = try Self.plan([main, secret("otpauth", "JBSWY3DPEHPK3PXP")], form) { entry in
+      entry.fields = entry.fields.map { field in
+        field.facts.role == .oneTime
+          ? PlannedSource.field(field.facts.name, .oneTime, Array("otpauth://totp/p1?secret=GEZDGNBV".utf8)) : field
+      }
+    }
+    #expect(plan.steps.map(\.name.text) == ["web/p1/\(form.oneTime)"])
+  }
+
   @Test("is there already even if it was stored by programs, in the vault's keyring", arguments: forms)
   func keyring(form: ExportForm) throws {
     let keyring = Wire.Keyring(

@@ -16,9 +16,13 @@ struct PresentItems {
   private var byFamily: [ItemName: [Wire.Item]] = [:]
   /// The items by the identification in their source.
   private var byIdentity: [[UInt8]: [Wire.Item]] = [:]
+  /// The one-time secrets beside the main items of entries, by their folders with and without numbers.
+  private var oneTime: [ItemName: [Wire.Item]] = [:]
 
   /// The names and the source of the items to import; other items are of no interest.
   private let names: Set<ItemName>
+  /// The folders in which the import would make one-time secrets beside the main items of entries.
+  private let folders: Set<ItemName>
   private let source: String
   /// True if the identification of an entry tells it from the entries of all sources, and not only from those of its
   /// own file.
@@ -33,6 +37,7 @@ struct PresentItems {
     for entries: [MappedEntry], source: String, isIdentified: Bool, stranger: @escaping (Wire.Item) -> String?
   ) {
     names = Set(entries.flatMap { $0.items.flatMap { [$0.family, $0.plain, $0.name] + $0.otherNames } })
+    folders = Set(entries.flatMap { $0.items.flatMap(\.foldersOfOneTime) })
     (self.source, self.isIdentified, self.stranger) = (source, isIdentified, stranger)
   }
 
@@ -42,16 +47,30 @@ struct PresentItems {
     let moved = item.keyring.flatMap { ImportNaming.movedName(name, label: $0.label) }
     let families = (ImportNaming.families(name) + [moved].compactMap { $0 }).filter { names.contains($0) }
     let identity = Self.identity(item.attributes, source)
-    guard !families.isEmpty || identity != nil else { return }
+    let beside = item.isOneTimeBeside ? Self.folder(of: name).map(ImportNaming.families) ?? [] : []
+    let near = beside.filter { folders.contains($0) }
+    guard !families.isEmpty || identity != nil || !near.isEmpty else { return }
     byName[name] = item
     strangers[name] = stranger(item)
     guard strangers[name] == nil else { return }
     if let identity { byIdentity[identity, default: []].append(item) }
     for family in families { byFamily[family, default: []].append(item) }
+    for folder in near { oneTime[folder, default: []].append(item) }
   }
 
   /// The importer's items that may be an item of the source, the most likely ones first.
-  func candidates(for item: ImportedItem) -> [Wire.Item] { sameField(as: item) + sameName(as: item) }
+  func candidates(for item: ImportedItem) -> [Wire.Item] {
+    sameField(as: item) + sameName(as: item) + sameRole(as: item)
+  }
+
+  /// The importer's one-time secrets beside the main item of the same entry, if the item is such a secret: other
+  /// programs have one name for it, whatever the source was of which an earlier import made the secret here.
+  private func sameRole(as item: ImportedItem) -> [Wire.Item] {
+    item.foldersOfOneTime.flatMap { oneTime[$0] ?? [] }.filter { !$0.isUnfinishedImport }
+  }
+
+  /// The folder of an item; nil if it is in none.
+  fileprivate static func folder(of name: ItemName) -> ItemName? { name.folders.last.flatMap { try? ItemName($0) } }
 
   /// The importer's items that hold the same field of the same entry, as the entry's identification tells. If the
   /// identification is only the place of the entry in its file, another file of that name may have the same one; so it
@@ -91,7 +110,18 @@ struct PresentItems {
   }
 }
 
+extension ImportedItem {
+  /// The folder of the item, with and without its number, if it is a one-time secret beside the main item of an entry.
+  fileprivate var foldersOfOneTime: [ItemName] {
+    guard value.facts.role == .oneTime, attributes[ImportKey.field] != nil else { return [] }
+    return [name, family].compactMap { PresentItems.folder(of: $0) }
+  }
+}
+
 extension Wire.Item {
+  /// True if the item is a one-time secret that an import has made beside the main item of an entry.
+  fileprivate var isOneTimeBeside: Bool { kind == ItemKind.totp.rawValue && attributes[ImportKey.field] != nil }
+
   /// True if an import has stored only some versions of the item.
   var isUnfinishedImport: Bool { attributes[ImportKey.run]?.hasSuffix(PresentItems.unfinished) == true }
 
