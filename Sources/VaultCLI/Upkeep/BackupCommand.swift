@@ -66,9 +66,11 @@ struct BackupCommand: SecretTaking {
     }
     let session = try Session(globals)
     if force, file != "-" { try ReplacedBackup.check(file, session) }
+    let room = try BackupRoom(for: file, session)
+    try room?.check()
     var unchecked: [String] = []
     let size = try session.unlocking(for: "vault backup", isLong: true) { vault in
-      file == "-" ? try copy(vault, &unchecked) : try write(vault, &unchecked)
+      file == "-" ? try copy(vault, room, &unchecked) : try write(vault, room, &unchecked)
     }
     if !unchecked.isEmpty {
       let parts = unchecked.map { Printable.text($0) }.joined(separator: ", ")
@@ -86,18 +88,22 @@ struct BackupCommand: SecretTaking {
     }
   }
 
-  private func copy(_ vault: Vault, _ unchecked: inout [String]) throws -> Int {
+  private func copy(_ vault: Vault, _ room: BackupRoom?, _ unchecked: inout [String]) throws -> Int {
     try vault.backup(
-      told: { unchecked = $0 }, write: { bytes in try Output.write(bytes) }, keep: { try Output.awaitTaken() })
+      begin: { size in try room?.check(size) }, told: { unchecked = $0 },
+      write: { bytes in try Output.write(bytes) }, keep: { try Output.awaitTaken() })
   }
 
-  private func write(_ vault: Vault, _ unchecked: inout [String]) throws -> Int {
+  private func write(_ vault: Vault, _ room: BackupRoom?, _ unchecked: inout [String]) throws -> Int {
     try NewFile.write(file, replaces: force) { target, cancellation in
       var bar = ProgressBar("backing up", of: 0)
       var done = 0
       return try vault.backup(
         cancellation: cancellation,
-        begin: { size in bar = ProgressBar("backing up", of: size) }, told: { unchecked = $0 },
+        begin: { size in
+          try room?.check(size)
+          bar = ProgressBar("backing up", of: size)
+        }, told: { unchecked = $0 },
         write: { bytes in
           try target.write(bytes)
           done += bytes.byteCount

@@ -33,6 +33,7 @@ struct SalvageCommand: ParsableCommand {
     try NewFile.check(file, replaces: force, reading: ["-"])
     let session = try Session(globals)
     if force { try ReplacedBackup.check(file, session) }
+    let room = try BackupRoom(for: file, session)
     var losses: [Wire.Finding] = []
     let (saved, omitted) = try session.unlocking(for: "vault salvage", isLong: true) { vault in
       losses = []
@@ -43,7 +44,7 @@ struct SalvageCommand: ParsableCommand {
         losses += reply.losses
       }
       progress.clear()
-      try write(vault)
+      try write(vault, room)
       return result
     }
     // The daemon may send any number.
@@ -72,9 +73,11 @@ struct SalvageCommand: ParsableCommand {
     if let failure { throw failure }
   }
 
-  private func write(_ vault: Vault) throws {
+  private func write(_ vault: Vault, _ room: BackupRoom?) throws {
     try NewFile.write(file, replaces: force) { target, cancellation in
-      _ = try vault.backup(salvaged: true, cancellation: cancellation) { bytes in try target.write(bytes) }
+      _ = try vault.backup(
+        salvaged: true, cancellation: cancellation, begin: { size in try room?.check(size) },
+        write: { bytes in try target.write(bytes) })
     }
   }
 

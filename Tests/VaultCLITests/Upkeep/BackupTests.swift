@@ -11,6 +11,16 @@ import VaultTesting
     try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
   }
 
+  @Test("fits beside the store without the room for deletions, whether or not the daemon has given that up")
+  func room() {
+    for (need, free, isReserved, holds) in [
+      (100, 100, true, true), (101, 100, true, false), (100, 100, false, false),
+      (100, 100 + (6 << 20), false, true), (101, 100 + (6 << 20), false, false),
+    ] {
+      #expect(BackupRoom.holds(need, free: free, isReserved: isReserved) == holds, "\(need) \(free)")
+    }
+  }
+
   @Test("a vault that is there is told before standard input is waited for")
   func piped() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)

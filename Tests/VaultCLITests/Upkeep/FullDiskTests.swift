@@ -117,6 +117,35 @@ struct FullDiskTests {
     }
   }
 
+  @Test("beside a store on a full disk a backup is refused, and leaves the room for deletions", arguments: ["", "- >"])
+  func beside(to output: String) throws {
+    try Sandbox.withSmallDisk { sandbox, remount in
+      let room = sandbox.store + "/vault.room"
+      func hasRoom() -> Bool { unsafe access(room, F_OK) == 0 }
+      try remount("size=24m")
+      try sandbox.must(["lock"])
+      try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+      try sandbox.must(["set", "token"], stdin: "kept")
+      try sandbox.fillDisk()
+      let command = "'\(Sandbox.path(of: "vault"))' backup \(output)'\(sandbox.root)/data/copy'"
+      let outcome = try sandbox.run("-c", command, program: "/bin/sh")
+      #expect(outcome.status == 74 && outcome.output.isEmpty, "\(outcome)")
+      #expect(
+        outcome.errors
+          == "vault: the disk of the store has no room for a backup beside the store; give a file on another disk\n")
+      #expect(hasRoom())
+      try sandbox.must(["rm", "--now", "token"])
+
+      try remount("size=64m")
+      try sandbox.must(["lock"])
+      try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+      #expect(hasRoom())
+      let copied = try sandbox.run(
+        "-c", command.replacingOccurrences(of: "copy'", with: "other'"), program: "/bin/sh")
+      #expect(copied.status == 0, "\(copied)")
+    }
+  }
+
   @Test("a store on a disk without any room is served, also without its lock file", arguments: [false, true])
   func served(hasLockFile: Bool) throws {
     try Sandbox.withSmallDisk { sandbox, _ in
