@@ -30,6 +30,10 @@ package final class Conversation: SecretHolder {
   var endsWhenUnlocked = false
   /// Records the outcome of the conversation, with words for what was done or tried.
   var record: (AuditOutcome, String?) -> Void = { _, _ in }
+  /// True while a secret is tried, which was charged as an attempt. If the conversation ends meanwhile, its outcome is
+  /// recorded at the end of the trial: nobody hides a guess by leaving.
+  private var isTrying = false
+  private var awaitsTrial = false
   /// The operation that was done, in words for the audit log.
   var said: String?
   /// Runs once, at any end of the conversation; `dismissed` tells whether its caller dismissed it.
@@ -171,20 +175,41 @@ package final class Conversation: SecretHolder {
   private func fail(_ refusal: Refusal, dismissed: Bool) {
     guard !isOver else { return }
     if done != nil { return finish() }
-    record(refusal.outcome, refusal.tried)
+    note(refusal.outcome, refusal.tried)
     end(dismissed: dismissed)
     prompter.refuse(refusal)
+  }
+
+  /// Notes that a secret is tried from now on.
+  func beginTrial() { isTrying = true }
+
+  /// Records the outcome of a conversation that has ended during the trial.
+  ///
+  /// - Parameter tried: the method of a secret that was tried and opened nothing, in words for the audit log.
+  func endTrial(tried: String?) {
+    isTrying = false
+    guard awaitsTrial else { return }
+    awaitsTrial = false
+    record(tried == nil ? .cancelled : .unproven, tried)
+  }
+
+  private func note(_ outcome: AuditOutcome, _ tried: String?) {
+    if isTrying, outcome == .cancelled { awaitsTrial = true } else { record(outcome, tried) }
   }
 
   /// Ends the conversation because its caller has left. That is recorded if the operation was not done yet.
   package func leave() { leave(dismissed: done == nil) }
 
   /// Ends the conversation because the daemon ends, which is no dismissal. It is recorded as if its caller had left.
-  fileprivate func stop() { leave(dismissed: false) }
+  fileprivate func stop() {
+    // The trial does not end any more.
+    isTrying = false
+    leave(dismissed: false)
+  }
 
   private func leave(dismissed: Bool) {
     guard !isOver else { return }
-    if done == nil { record(.cancelled, nil) }
+    if done == nil { note(.cancelled, nil) }
     end(dismissed: dismissed)
   }
 

@@ -123,6 +123,31 @@ import VaultModel
 
   // MARK: Before the vault is unlocked
 
+  @Test(
+    "its caller's leaving while a secret is tried, of which an entry says whether it was wrong",
+    arguments: [false, true], [false, true])
+  func leavingTrial(isRight: Bool, isLocked: Bool) throws {
+    let code = SecretBox(RecoveryCode.random().text())
+    let stand = try RoomStand.unlocked(system: true, code: code)
+    stand.vault.lock(because: .asked)
+    let person = Person(stand.administrator)
+    stand.rooms.waysIn.unlock("recovery", for: nil, Said(), person)
+    let conversation = try #require(person.conversation)
+    stand.worker.hold()
+    let other = SecretBox(RecoveryCode.random().text())
+    let typed = (isRight ? code : other).bytes.withBytes { SecureBytes(copying: $0) }
+    let isTaken = conversation.answer(typed, to: nil)
+    #expect(isTaken)
+    if isLocked { conversation.callOff() } else { conversation.leave() }
+    #expect(conversation.isOver)
+    stand.worker.release()
+    #expect(stand.vault.state.kind == .locked)
+    try stand.unlock()
+    let refused = try AuditTests.told(stand).filter { $0.hasPrefix("unlock") && !$0.hasPrefix("unlock ok") }
+    let expected = isRight ? "unlock cancelled" : "unlock unproven"
+    #expect(refused.count == 1 && refused.first?.hasPrefix(expected) == true, "\(refused)")
+  }
+
   @Test("the daemon's end, of which an entry says that the unlock was cancelled") func stopped() throws {
     let stand = try RoomStand.unlocked(system: true)
     stand.vault.lock(because: .asked)

@@ -117,6 +117,24 @@ import VaultSigning
     for type in KeyType.allCases { try Examples.key(type).checkPrimes() }
   }
 
+  @Test("A private part of OpenSSH's form may have more padding than it needs, of the same bytes") func padded() throws
+  {
+    let body = try unpem(text(Examples.key(.ed25519).openSSHPrivate()))
+    // The private part stands last, with its size before it.
+    let name = Array("\0\0\0\u{0B}ssh-ed25519".utf8)
+    let start = try #require((0..<body.count - name.count).last { Array(body[$0..<$0 + name.count]) == name }) - 12
+    let inner = Array(body[(start + 4)...])
+    let padding = Int(inner[inner.count - 1])
+    func file(_ more: [UInt8]) -> String {
+      let count = UInt32(inner.count + more.count)
+      let size = (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) }
+      return pem("OPENSSH PRIVATE KEY", Array(body[..<start]) + size + inner + more)
+    }
+    let key = try privateKey(file([])).publicKey
+    #expect(try privateKey(file((1...8).map { UInt8(padding + $0) })).publicKey == key)
+    #expect(refusal(file((1...8).map { UInt8(padding + $0 + 1) })) == .damaged("its padding is wrong"))
+  }
+
   @Test("A text without a name of a key, and a security key's, are refused by what they are") func others() throws {
     #expect(refusal("ssh-ed25519 AAAA") == .noKey)
     func string(_ text: String) -> [UInt8] { [0, 0, 0, UInt8(text.utf8.count)] + Array(text.utf8) }

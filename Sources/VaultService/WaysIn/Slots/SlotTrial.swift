@@ -17,6 +17,15 @@ package enum SlotTrial {
     case outOfMemory(tried: Bool)
     /// The trial was cancelled. `tried` tells whether any slot was tried.
     case abandoned(tried: Bool)
+
+    /// True if the secret was tried, and opened none of the slots on which it was tried.
+    var hasOpenedNothing: Bool {
+      switch self {
+      case .opened: false
+      case .wrong: true
+      case .outOfMemory(let tried), .abandoned(let tried): tried
+      }
+    }
   }
 
   /// Tries the slots one after the other. Call this on a worker, because it may take long. `open` tries one slot.

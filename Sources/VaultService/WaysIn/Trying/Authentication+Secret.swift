@@ -73,6 +73,8 @@ extension WaysIn {
     let earlier = attempts.failures(of: caller)
     let seconds = attempts.charge(caller)
     let secret = Handover(secret)
+    let refused = Refusal.authenticationFailed(method: caller.method, wait: Int(seconds) * 1000)
+    conversation.beginTrial()
     derive(.trial, for: conversation) { cancellation in
       SlotTrial.run(slots, unless: cancellation) { slot throws(CryptoError) in
         let key = try secret.withSecret { secret throws(CryptoError) in
@@ -82,14 +84,16 @@ extension WaysIn {
         return key
       }
     } then: { [self] outcome in
+      conversation.endTrial(tried: outcome.hasOpenedNothing ? refused.tried : nil)
+      if outcome.hasOpenedNothing {
+        let what = slots.first?.kind.facts.secretName ?? "secret"
+        vault.log.info("wrong \(what), from uid \(caller.uid)")
+      }
       switch outcome {
       case .opened(let opened):
         attempts.forgive(caller)
         then(.success(opened))
-      case .wrong:
-        let what = slots.first?.kind.facts.secretName ?? "secret"
-        vault.log.info("wrong \(what), from uid \(caller.uid)")
-        then(.failure(.authenticationFailed(method: caller.method, wait: Int(seconds) * 1000)))
+      case .wrong: then(.failure(refused))
       case .outOfMemory(let tried):
         if !tried { attempts.takeBack(caller, to: earlier) }
         then(.failure(.outOfMemory))

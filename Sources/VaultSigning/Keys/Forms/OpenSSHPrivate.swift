@@ -40,7 +40,8 @@ enum OpenSSHPrivate {
     let read = try KeyError.reading { () throws(SSHFormatError) in try numbers(named: name, &reader, bytes) }
     guard var parts = read else { throw .unsupported(PublicKey.description(ofSSHName: name)) }
     parts.comment = try KeyError.reading { () throws(SSHFormatError) in try reader.string(bytes) }
-    guard reader.remaining < block else { throw .damaged("its padding is too long") }
+    // Some programs add a whole block where none is needed, and OpenSSH takes any number of these bytes.
+    guard reader.remaining <= 255 else { throw .damaged("its padding is too long") }
     for (index, place) in (reader.offset..<range.upperBound).enumerated() where bytes.byte(place) != UInt8(index + 1) {
       throw .damaged("its padding is wrong")
     }
