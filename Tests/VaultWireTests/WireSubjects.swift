@@ -362,10 +362,13 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("SettleDeposit.out", Wire.SettleDepositReply(name: "a", version: 2)),
   ]
 
+  private static let restores = [Wire.AuditRestore(since: 1, until: 2), Wire.AuditRestore(until: 3)]
+
   private static let audit = [
     WireSubject("AuditEntry", auditEntry), WireSubject("AuditFault", auditFault),
     WireSubject("AuditMark", Wire.AuditMark(entry: 1, link: "00ff")),
-    WireSubject("AuditGaps", Wire.AuditGaps(begin: 1, off: true, lost: false)),
+    WireSubject("AuditRestore", Wire.AuditRestore(since: 1, until: 2)),
+    WireSubject("AuditGaps", Wire.AuditGaps(begin: 1, off: true, lost: false, restores: restores)),
     WireSubject(
       "Audit.in",
       Wire.AuditParameters(
@@ -377,7 +380,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       Wire.AuditReply(
         entries: [auditEntry, auditEntry], progress: progress, faults: [auditFault, auditFault], total: 9, unvouched: 1,
         cut: 3, link: "00ff", compared: 4, uncompared: 5, otherNames: 2,
-        gaps: Wire.AuditGaps(begin: 1, off: true, lost: false))),
+        gaps: Wire.AuditGaps(begin: 1, off: true, lost: false, restores: restores))),
   ]
 
   private static let conversations = [

@@ -24,6 +24,12 @@ enum AuditGap {
           ? "the audit log is off: reads are not recorded meanwhile"
           : "the audit log was off for a time: reads during that time are not known")
     }
+    for restore in gaps.restores ?? [] {
+      let until = LocalTime.text(restore.until, to: STDERR_FILENO)
+      let times = restore.since.map { "between \(LocalTime.text($0, to: STDERR_FILENO)) and \(until)" }
+      texts.append(
+        "the vault was restored from a backup on \(until): reads \(times ?? "before that") are not known")
+    }
     if gaps.lost == true { texts.append("the audit log has lost entries: some reads may not be known") }
     return texts
   }

@@ -11,11 +11,20 @@ import VaultWire
     let off = "the audit log was off for a time: reads during that time are not known"
     let offNow = "the audit log is off: reads are not recorded meanwhile"
     let lost = "the audit log has lost entries: some reads may not be known"
+    let earlier = LocalTime.text(1_800_000_000, to: STDERR_FILENO)
+    let restored = "the vault was restored from a backup on \(begin): reads"
+    let restores = [
+      Wire.AuditRestore(since: 1_800_000_000, until: 1_900_000_000), Wire.AuditRestore(until: 1_900_000_000),
+    ]
     for (gaps, areOff, texts) in [
       (Wire.AuditGaps(), false, []), (Wire.AuditGaps(off: false, lost: false), true, []),
       (Wire.AuditGaps(begin: 1_900_000_000), false, [cut]), (Wire.AuditGaps(off: true), false, [off]),
       (Wire.AuditGaps(off: true), true, [offNow]), (Wire.AuditGaps(lost: true), false, [lost]),
       (Wire.AuditGaps(begin: 1_900_000_000, off: true, lost: true), false, [cut, off, lost]),
+      (
+        Wire.AuditGaps(restores: restores), false,
+        ["\(restored) between \(earlier) and \(begin) are not known", "\(restored) before that are not known"]
+      ),
     ] as [(Wire.AuditGaps, Bool, [String])] {
       #expect(AuditGap.texts(gaps, areOff: areOff) == texts)
     }

@@ -1,10 +1,19 @@
 internal import VaultModel
 
 /// The times for which the audit log cannot tell what happened, among those that a reader asks about: the times before
-/// the log begins, those in which it was off, and those of which entries were lost, or removed from within the log.
+/// the log begins, those in which it was off, those between a backup and its restore, and those of which entries were
+/// lost, or removed from within the log.
 ///
 /// They are found from the daemon's own entries, which are met in the order of the log.
 package struct AuditGaps: Sendable {
+  /// The time between the last entry of a backup and the entry of its restore, in Unix seconds: the log of the backup
+  /// has nothing of it.
+  package struct Restore: Equatable, Sendable {
+    /// Nil if the backup has no entry.
+    package let since: Int64?
+    package let until: Int64
+  }
+
   private let since: Int64
   private let until: Int64
   /// The time before which entries were removed, in Unix seconds, if the reader asks about earlier times; nil
@@ -12,8 +21,12 @@ package struct AuditGaps: Sendable {
   package private(set) var begin: Int64?
   /// True if the log was off at some time.
   package private(set) var wereOff = false
+  /// The latest of these restores, in the order of the log.
+  package private(set) var restores: [Restore] = []
   /// True if entries were lost, set aside, or removed from within the log, so that they cannot be read.
   package private(set) var haveLost = false
+  /// The most restores to report. Nobody restores so often.
+  private static let mostRestores = 16
   /// The time of the latest entry so far.
   private var latest = Int64.min
   /// The time at which the log was turned off, if no entry so far is from after that.
@@ -24,7 +37,7 @@ package struct AuditGaps: Sendable {
   ///   - until: the last of them; nil for all later ones.
   init(since: Int64?, until: Int64?) { (self.since, self.until) = (since ?? .min, until ?? .max) }
 
-  package var isEmpty: Bool { begin == nil && !wereOff && !haveLost }
+  package var isEmpty: Bool { begin == nil && !wereOff && !haveLost && restores.isEmpty }
 
   /// Meets the next entry of the log.
   mutating func meet(_ entry: AuditEntry) {
@@ -37,7 +50,7 @@ package struct AuditGaps: Sendable {
       noteOff(start, entry.time)
       offSince = nil
     }
-    if entry.isOfRestore { noteLost(before, entry.time) }
+    if entry.isOfRestore { noteRestore(before, entry.time) }
     // The entry does not tell when the lost ones were made.
     if entry.isOfLoss { noteLost(.min, entry.time) }
     guard entry.action == .audit, entry.caller == nil, let item = entry.item else { return }
@@ -70,6 +83,12 @@ package struct AuditGaps: Sendable {
 
   private mutating func noteLost(_ start: Int64, _ end: Int64) {
     if end >= since, start <= until { haveLost = true }
+  }
+
+  private mutating func noteRestore(_ start: Int64, _ end: Int64) {
+    guard end >= since, start <= until else { return }
+    if restores.count == Self.mostRestores { restores.removeFirst() }
+    restores.append(Restore(since: start == .min ? nil : start, until: end))
   }
 }
 

@@ -99,12 +99,18 @@ import VaultModel
   @Test("a restored backup has nothing from between its own last entry and the restore") func restored() {
     var entry = AuditEntry(time: 30, action: .restore, outcome: .ok, item: "a backup of 7 bytes")
     entry.caller = AuditEntry.Caller(door: "varlink", uid: 0, pid: 7)
-    for (since, until, haveLost) in [
+    for (since, until, isMeant) in [
       (nil, nil, true), (30, nil, true), (31, nil, false), (nil, 10, true), (nil, 9, false),
     ] as [(Int64?, Int64?, Bool)] {
       let gaps = Self.gaps([Self.other(10), entry], since: since, until: until)
-      #expect(gaps.haveLost == haveLost, "since \(since ?? -1) until \(until ?? -1)")
+      #expect(
+        gaps.restores == (isMeant ? [AuditGaps.Restore(since: 10, until: 30)] : []),
+        "since \(since ?? -1) until \(until ?? -1)")
+      #expect(gaps.isEmpty == !isMeant && !gaps.haveLost)
     }
+    #expect(Self.gaps([entry]).restores == [AuditGaps.Restore(since: nil, until: 30)])
+    let many = Self.gaps((0..<20).map { AuditEntry(time: $0, action: .restore, outcome: .ok) })
+    #expect(many.restores.count == 16 && many.restores.last == AuditGaps.Restore(since: 18, until: 19))
     entry.outcome = .failed
     #expect(Self.gaps([Self.other(10), entry]).isEmpty)
   }

@@ -147,7 +147,10 @@ extension Wire.AuditGaps {
   /// Nil if there are none.
   fileprivate init?(_ gaps: VaultService.AuditGaps) {
     guard !gaps.isEmpty else { return nil }
-    self.init(begin: gaps.begin, off: gaps.wereOff ? true : nil, lost: gaps.haveLost ? true : nil)
+    let restores = gaps.restores.map { Wire.AuditRestore(since: $0.since, until: $0.until) }
+    self.init(
+      begin: gaps.begin, off: gaps.wereOff ? true : nil, lost: gaps.haveLost ? true : nil,
+      restores: restores.isEmpty ? nil : restores)
   }
 }
 
