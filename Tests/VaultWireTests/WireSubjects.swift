@@ -189,7 +189,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
         items: 3, namesHidden: true, integrity: integrity, rekey: progress, problem: "p", store: "/s",
         methods: [method, method], warnings: [warning, warning], agents: [agent, agent],
         watchers: [watcher, watcher], requests: 5, prompts: 8,
-        backup: 6, sshAgent: sshAgent, audit: "on", trash: 7, version: "1", pid: 4)),
+        backup: 6, unconfirmed: 9, sshAgent: sshAgent, audit: "on", trash: 7, version: "1", pid: 4)),
     WireSubject("Reload.in", empty),
     WireSubject("Reload.out", Wire.ReloadReply(file: "f", missing: false, changed: ["a", "b"], later: ["c"])),
     WireSubject(

@@ -155,7 +155,7 @@ struct GrantsConfirmCommand: ParsableCommand {
     if globals.json {
       try Output.json { $0.add("grants", count) }
     } else if Keyboard.isAttended {
-      Output.note("\(Counted.text(count, "grant")) \(count == 1 ? "counts" : "count")")
+      Output.note("\(Counted.text(count, "grant")) \(count == 1 ? "is" : "are") in effect again")
     }
   }
 

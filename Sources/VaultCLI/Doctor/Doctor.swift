@@ -128,6 +128,12 @@ struct Doctor {
           fix: "set audit = on in vaultd.conf, then \(Hint.vault("reload"))"))
     }
     if let backup = status.backup { diagnoses.append(BackupAge(backup, now: Int64(time(nil))).diagnosis) }
+    if let since = status.unconfirmed {
+      diagnoses.append(
+        .warn(
+          "grants", "the vault came from a backup (\(LocalTime.text(since))), so no grant is in effect",
+          fix: "look at them with \(Hint.vault("grants")), then run \(Hint.vault("grants confirm"))"))
+    }
     diagnoses += ways(status)
     diagnoses += HiddenAttributes(globals).diagnoses()
     diagnoses += status.warnings.filter { !hasFailed || $0.about != "integrity" }.map(Doctor.warning)

@@ -77,6 +77,7 @@ struct StatusCommand: ParsableCommand {
       lines.append(row("rekey", "\(progress); \(Hint.vault("rekey")) waits for it"))
     }
     if let backup = status.backup { lines.append(row("backup", BackupAge(backup, now: now).text)) }
+    if status.unconfirmed != nil { lines.append(row("grants", Style.yellow(unconfirmed))) }
     for method in status.methods {
       // A way in that the vault does not have is not a matter of time.
       let word = method.reason?.hasPrefix("the vault has no ") == true ? "no" : "not now"
@@ -102,6 +103,9 @@ struct StatusCommand: ParsableCommand {
     lines.append(row("daemon", "version \(Printable.text(status.version)), process \(status.pid)"))
     return lines
   }
+
+  private static let unconfirmed =
+    "none is in effect, because the vault came from a backup; \(Hint.vault("grants confirm")) puts them into effect"
 
   private static func text(_ warning: Wire.Warning, now: Int64) -> String {
     (warning.since.map { "since \(moment($0, now: now)): " } ?? "") + Hint.text(warning.sentence)

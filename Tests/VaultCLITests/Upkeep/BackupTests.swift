@@ -135,6 +135,21 @@ import VaultTesting
     #expect(try second.must(["get", "web"]) == "hunter2")
   }
 
+  @Test("its grants are in effect again once a person confirms them") func grants() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let file = sandbox.home + "/copy"
+    try sandbox.must(["grant", "unit:a.service", "web"])
+    try sandbox.must(["backup", file])
+    let restored = try Sandbox()
+    defer { restored.close() }
+    try restored.must(["restore", file, "--password-stdin"], stdin: password + "\n")
+    try restored.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    let terminal = try Terminal(restored, ["grants", "confirm"])
+    try terminal.expect("vault: 1 grant is in effect again")
+    #expect(try terminal.wait() == 0)
+  }
+
   @Test("a file that is there stays, unless it is told to go") func existing() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }

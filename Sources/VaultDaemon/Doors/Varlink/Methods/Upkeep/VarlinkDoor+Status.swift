@@ -62,7 +62,8 @@ extension VarlinkDoor {
       agents: attendance.agents.map { Wire.Agent($0, names) },
       watchers: notices.current.map { Wire.Watcher($0, names) }, requests: access.pendingRequests,
       prompts: access.terms.isSystem ? nil : vault.prompts.begun.count,
-      backup: status.vaultID.map { _ in status.lastBackup ?? 0 }, sshAgent: sshAgent(caller),
+      backup: status.vaultID.map { _ in status.lastBackup ?? 0 }, unconfirmed: access.unconfirmedSince,
+      sshAgent: sshAgent(caller),
       audit: vault.settings.audit.mode.rawValue, trash: Int(clamping: vault.settings.trash ?? 0),
       version: ProgramVersion.text, pid: Int(getpid()))
   }
