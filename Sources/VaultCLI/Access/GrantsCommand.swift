@@ -88,7 +88,10 @@ struct GrantsListCommand: ParsableCommand {
       }
     }
     guard !globals.json, Keyboard.isAttended else { return }
-    if found.grants.isEmpty { Output.note("no grants") }
+    if found.grants.isEmpty {
+      let areUsed = unused != nil && hasGrants(for: given?.text, pattern, session)
+      Output.note(areUsed ? "every grant was used since then, or is newer" : "no grants")
+    }
     if let approvals = approvals(for: given?.text, pattern, session) { Output.note(approvals) }
     if let since = found.unconfirmed {
       Output.note(
@@ -113,6 +116,13 @@ extension GrantsListCommand {
       }
     }
     if subjects.isEmpty, !globals.json, Keyboard.isAttended { Output.note("no subject is confined to its grants") }
+  }
+
+  /// Returns true if there are grants for the given subject and item, used or not.
+  fileprivate func hasGrants(for subject: String?, _ pattern: ItemPattern?, _ session: Session) -> Bool {
+    let all = try? session.call { vault in try vault.grants(for: subject, on: pattern == nil ? item : nil) }
+    guard let pattern else { return all?.grants.isEmpty == false }
+    return all?.grants.contains { (try? ItemPattern($0.items))?.overlaps(pattern) != false } == true
   }
 
   /// A note on the approvals that count for the given subject and item besides the grants; nil for none, and for a
