@@ -31,8 +31,11 @@ extension Doctor {
   /// Returns the remedy of a failure; it never names this command.
   func fix(_ failure: Failure) -> String {
     if let advice = failure.advice, advice != Failure.seeDoctor { return advice }
-    if globals.system, failure.exit == .denied { return "see `The system vault` in vaultd(8)" }
-    return failure.exit == .denied ? "run this as the user whose vault it is" : "see its log"
+    guard failure.exit == .denied else { return "see its log" }
+    let (page, user) = ("see `The system vault` in vaultd(8)", "run this as the user whose vault it is")
+    if Hint.isSystem { return page }
+    // A socket that somebody named may be that of a machine's vault.
+    return isOwn ? user : "\(user); for the machine's vault, \(page)"
   }
 
   /// Reports if the socket of the machine's vault does not let everyone connect. The daemon decides about its callers

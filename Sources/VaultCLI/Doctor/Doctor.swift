@@ -53,6 +53,9 @@ struct Doctor {
   /// True for the user's own socket at its default place.
   var isOwn: Bool { Session.isOwn(socket: globals.socket, system: globals.system) }
 
+  /// True if somebody named a socket, so that nothing but an answer tells which vault that is.
+  private var isUnknownVault: Bool { !isOwn && !globals.system }
+
   /// The user who must own the files; nil for the machine's vault.
   private var owner: uid_t? { globals.system ? nil : geteuid() }
 
@@ -213,6 +216,9 @@ struct Doctor {
 
   private func files(_ status: Wire.StatusReply?) -> [Diagnosis] {
     if !globals.system, let folder = Daemon.foreign { return [Self.foreign(folder)] }
+    // A daemon at a socket that somebody named serves perhaps another vault, and tells its store only to its
+    // administrators.
+    if isUnknownVault, status != nil, status?.store == nil { return [] }
     guard let store = StorePaths(system: globals.system) else {
       return [.fail("store", "neither XDG_DATA_HOME nor HOME is set", fix: "set one of them to an absolute path")]
     }
@@ -257,14 +263,16 @@ struct Doctor {
   private func files(of store: StorePaths, _ status: Wire.StatusReply?) -> [Diagnosis] {
     // A socket that somebody named may lead to another user's daemon, and the store is that user's.
     let isNamed = !isOwn && status?.store != nil
+    let none = "\(store.directory) does not exist yet; \(Hint.vault("init")) makes it"
     guard let owner = (isNamed ? nil : owner) ?? FileState(store.directory).owner else {
+      if let status { return status.state == "new" ? [.ok("store", none)] : [] }
       return [.warn("store", "\(store.directory) does not exist", fix: "install the system service, see vaultd(8)")]
     }
     guard let directory = Diagnosis.permissions("store", store.directory, is: .directory, owner: owner, mode: 0o700)
     else {
       // A daemon with an open vault reports in `problem` that the vault's files are gone.
       if status?.problem != nil { return [] }
-      return [.ok("store", "\(store.directory) does not exist yet; \(Hint.vault("init")) makes it")]
+      return isUnknownVault && status?.store == nil ? [] : [.ok("store", none)]
     }
     var diagnoses = [directory]
     for name in ["vault.db", "vault.db-wal", "vault.lock", "vault.room"] {

@@ -8,6 +8,8 @@ struct MissingItem: Equatable {
   let location: SocketLocation
   /// True if the daemon has not confirmed that the store is whole, so the item may have been taken away.
   var isDoubtful = false
+  /// True if the item was there before, so that its name is no misspelling.
+  var isGone = false
   /// The advice on how to apply the same command to a folder; nil if there is none.
   var folderWay: String?
   /// The name of the command, if it takes predicates.
@@ -102,6 +104,7 @@ extension Failure {
     var failure = Failure(
       exit, "no item \(Printable.quoted(missing.name)) any more\(missing.isDoubtful ? FaultWords.doubt : "")", advice)
     failure.missing = missing
+    failure.missing?.isGone = true
     return failure
   }
 
@@ -116,6 +119,8 @@ extension Failure {
   /// doubt about the store.
   var suggesting: Failure {
     guard exit == .missing, let missing else { return self }
+    // A name that an item had is the one that is meant, although others are like it.
+    if missing.isGone, Keyboard.isAttended { return missing.isInTrash ? inTrash : self }
     guard Keyboard.isAttended else { return missing.isDoubtful && missing.isInTrash ? inTrash : self }
     let children = missing.children()
     if children.names.isEmpty {

@@ -36,7 +36,7 @@ struct Listing {
         ? "not unlocked since the daemon started, so "
           + (query == nil && found.isEmpty ? "no names can be shown" : "this shows only `always` items")
         : "the vault is locked and hides names, so this shows only items whose names it still knows"
-      Output.note("\(what); see \(Hint.vault("unlock"))")
+      Output.note("\(what); \(session.wayToAllNames)")
     }
     func show(_ item: Wire.Item, as name: String? = nil) throws(Failure) {
       count += 1

@@ -198,7 +198,7 @@ final class Session {
       failure = Failure(failure.exit, failure.event, "start vaultd there, or name another socket")
     case .fault(.locked), .fault(.timedOut), .fault(.rekeyRests):
       // Most callers of the machine's vault may not open it.
-      if isSystem || mayNotOpen || isAnothers { return Failure(failure.exit, failure.event, openers) }
+      if isForOthersToOpen { return Failure(failure.exit, failure.event, openers) }
     default: break
     }
     return failure
@@ -220,6 +220,12 @@ final class Session {
     guard geteuid() != 0, unsafe lstat(vault.location.path, &status) == 0 else { return false }
     return status.st_uid != geteuid()
   }
+
+  /// True if this user may not open the vault, or perhaps not.
+  private var isForOthersToOpen: Bool { isSystem || mayNotOpen || isAnothers }
+
+  /// The advice for a search that misses names which only an unlock shows.
+  var wayToAllNames: String { isForOthersToOpen ? openers : "see \(Hint.vault("unlock"))" }
 
   /// The advice for a user who may not open the vault: it names who can.
   private var openers: String {

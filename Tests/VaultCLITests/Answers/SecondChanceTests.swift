@@ -197,6 +197,21 @@ import VaultTesting
     #expect(try sandbox.must(["get", "second"]) == "mine")
   }
 
+  @Test("no other name is guessed for an item that is gone") func unguessed() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "webs"], stdin: "v")
+    let move = "\(Sandbox.path(of: "vault")) mv web elsewhere --yes >/dev/null 2>&1 </dev/null"
+    try sandbox.write("printf mine >\"$1\"; \(move)", to: "editor")
+    let terminal = try Terminal(
+      sandbox, ["edit", "web"], environment: ["VISUAL": nil, "EDITOR": "sh \(sandbox.home)/editor"])
+    try terminal.expect("vault: no item `web` any more")
+    try terminal.expect("or give up (n)? ")
+    terminal.type("n")
+    #expect(try terminal.wait() == 66)
+    #expect(!terminal.screen.contains("did you mean"), "\(terminal.screen)")
+  }
+
   @Test("no new item is offered to whoever could not see how the one that is gone was protected") func unseen() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }

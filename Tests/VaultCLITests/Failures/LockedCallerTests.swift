@@ -44,6 +44,17 @@ struct LockedCallerTests {
     unsafe chmod(folder, 0o775)
     let wide = try sandbox.run("doctor", "--socket", sandbox.socket)
     #expect(wide.output.contains("fail  socket directory: \(folder) has mode 775, which is open to others; chmod 755 "))
+    // The caller is not told of a vault of its own, which this is not.
+    unsafe chmod(folder, 0o755)
+    let home = ["/usr/bin/env", "HOME=/nonexistent", "XDG_DATA_HOME=", "XDG_CONFIG_HOME="]
+    let doctor = Self.nobody + home + [Sandbox.path(of: "vault"), "doctor", "--socket", sandbox.socket]
+    let other = try sandbox.run(doctor, program: "/usr/bin/setpriv")
+    #expect(other.output.contains("answers; the vault is locked\n"), "\(other)")
+    #expect(!other.output.contains("  store: ") && !other.output.contains("vault init"), "\(other)")
+    unsafe chmod(folder, 0o700)
+    let closed = try sandbox.run(doctor, program: "/usr/bin/setpriv")
+    let way = "run this as the user whose vault it is; for the machine's vault, see `The system vault` in vaultd(8)\n"
+    #expect(closed.output.contains(way) && !closed.output.contains("vault init"), "\(closed)")
     // Without an answer, nobody knows whom the daemon serves there.
     unsafe chmod(folder, 0o755)
     try sandbox.stopDaemon()
@@ -118,7 +129,8 @@ struct LockedCallerTests {
     defer { daemon.close() }
     let list = try Terminal(sandbox, ["list", "--socket", daemon.socket])
     #expect(try list.wait() == 0, "\(list.screen)")
-    #expect(list.screen.contains("so no names can be shown"))
+    let told = "so no names can be shown; the owner of the vault opens it with `vault unlock"
+    #expect(list.screen.contains(told), "\(list.screen)")
     for command in [["trash"], ["rm", "kind=note", "--yes"], ["set", "web"]] {
       let terminal = try Terminal(sandbox, command + ["--socket", daemon.socket])
       #expect(try terminal.wait() == 75, "\(terminal.screen)")
