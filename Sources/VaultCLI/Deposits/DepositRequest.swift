@@ -24,7 +24,9 @@ struct DepositRequest {
     var input = input
     let hush = input.isTyped ? Hush.onTerminal() : nil
     defer { _ = hush }
-    let reply = try handingIn(&input, session) { value, target throws(Failure) in
+    if input.isTyped { try checkRight(session) }
+    var isDenied = false
+    let reply = try handingIn(&input, session, isFinal: isDenied) { value, target throws(Failure) in
       var refusal: Fault?
       do throws(Failure) {
         return try session.unlocking(for: command.reason) { vault in
@@ -34,6 +36,7 @@ struct DepositRequest {
           }
         }
       } catch {
+        if case .denied? = refusal { isDenied = true }
         throw explained(error, after: refusal, session)
       }
     }
@@ -41,6 +44,19 @@ struct DepositRequest {
     try report(
       Wire.DepositSealedReply(
         number: reply.number, waiting: reply.waiting, version: reply.version, kept: reply.kept, name: name))
+  }
+
+  /// Refuses a deposit before a person types a value, if the caller has no right to any deposit and the daemon can tell
+  /// that now. A deposit for an item to which the caller has no right is kept aside.
+  private func checkRight(_ session: Session) throws(Failure) {
+    // Only administrators see the number of requests, and they may do everything.
+    guard let status = try session.attempt({ vault in try vault.status() }), status.requests == nil,
+      try session.attempt({ vault in try vault.can(nil, Right.deposit.name, name) }) == false,
+      let own = try session.attempt({ vault in try vault.grants() })
+    else { return }
+    let rights = [Right.deposit.name, Right.admin.name]
+    if own.grants.contains(where: { $0.active && $0.rights.contains { rights.contains($0) } }) { return }
+    throw Failure(Fault.denied(reason: "you may not deposit anything here", request: nil))
   }
 
   /// The failure of a deposit, with the advice that another class can be deposited now, if it failed because of the
@@ -115,8 +131,10 @@ struct DepositRequest {
 
   /// Reads the value and passes it to `body` with its target. If `body` fails, a person who typed the value decides
   /// what happens to it.
+  ///
+  /// - Parameter isFinal: tells whether the failure is one that another attempt would meet again, whatever the value.
   private func handingIn<R>(
-    _ input: inout ValueInput, _ session: Session,
+    _ input: inout ValueInput, _ session: Session, isFinal: @autoclosure () -> Bool = false,
     _ body: (borrowing SecretBuffer, Vault.DepositTarget) throws(Failure) -> R
   ) throws(Failure) -> R {
     var value = try value(&input)
@@ -135,7 +153,7 @@ struct DepositRequest {
         guard let text = try networkText(value, kind) else { return try body(value, target(kind)) }
         return try body(NetworkText.passphrase(of: text, in: value), target(kind, text))
       } catch {
-        guard input.isTyped else { throw error }
+        guard input.isTyped, !isFinal() else { throw error }
         retypes = try SecondChance.after(error, .deposit, session) == .correct
       }
     }

@@ -49,6 +49,27 @@ import VaultTesting
     }
   }
 
+  @Test("a value is not offered again to whoever may not deposit it") func denied() throws {
+    let replies = [
+      "Status": [
+        #"{"parameters":{"state":"locked","cause":"idle","since":1,"locks_on":[],"methods":[],"warnings":[],"#
+          + #""version":"0.0.9","pid":4711}}"#
+      ],
+      "Can": [#"{"error":"io.vaultd.Vault.Locked","parameters":{"state":"locked","cause":"idle"}}"#],
+      "Deposit": [#"{"error":"io.vaultd.Vault.Denied","parameters":{"reason":"you may not do this"}}"#],
+    ]
+    try with(replies) { sandbox, words in
+      let terminal = try Terminal(sandbox, words("deposit", "iot/x"))
+      try terminal.expect("Value of `iot/x`: ")
+      terminal.type("hunter2")
+      try terminal.expect("Again: ")
+      terminal.type("hunter2")
+      #expect(try terminal.wait() == 77, "\(terminal.screen)")
+      #expect(terminal.screen.contains("denied: you may not do this"), "\(terminal.screen)")
+      #expect(!terminal.screen.contains("same value"), "\(terminal.screen)")
+    }
+  }
+
   @Test("a sealed line that is kept aside at once is an error, whoever reads the report") func keptSealed() throws {
     let reply = #"{"number":5,"waiting":false,"kept":"why","name":"iot/x"}"#
     let line = "vault: kept aside (deposit 5): why; `vault deposits` shows it"

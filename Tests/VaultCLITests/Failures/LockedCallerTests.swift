@@ -97,6 +97,22 @@ struct LockedCallerTests {
     #expect(unlock.status == 77, "\(unlock)")
   }
 
+  @Test("is denied a deposit before a value is asked for, if no grant is for one") func deposit() throws {
+    let sandbox = try sandbox(isLocked: false)
+    defer { sandbox.close() }
+    let words = Self.words(sandbox, ["deposit", "new/x"])
+    let denied = try Terminal(sandbox, words, program: "/usr/bin/setpriv")
+    #expect(try denied.wait() == 77, "\(denied.screen)")
+    #expect(denied.screen.contains("denied: you may not deposit anything here"), "\(denied.screen)")
+    #expect(!denied.screen.contains("Value of"), "\(denied.screen)")
+    // A deposit for another item than the grant's is kept aside.
+    try sandbox.must(["grant", "user:65534", "other/*", "--can", "deposit"])
+    let asked = try Terminal(sandbox, words, program: "/usr/bin/setpriv")
+    try asked.expect("Value of `new/x`: ")
+    asked.control("c")
+    _ = try asked.wait()
+  }
+
   @Test(
     "is denied at once what only administrators may, so that nobody opens the vault for it",
     arguments: [["rekey"], ["deposits", "accept", "1"], ["deposits", "drop", "1", "--yes"]], [false, true])
