@@ -27,7 +27,7 @@ struct ExportAccount {
   /// The account in words: a line for each reason, and for each thing that the file does not hold.
   var lines: [String] {
     var lines = Self.grouped(leftOut.map { ($0.reason, $0.name) }).map { reason, names in
-      "left out: \(Self.list(names)): \(reason)"
+      "left out: \(Self.list(names)): \(names.count > 1 ? Self.ofEach(reason) : reason)"
     }
     lines += Self.grouped(losses.map { ($0.loss.what, $0.name) }).map { what, names in
       "not in the file: \(what) of \(Self.list(names))"
@@ -67,6 +67,11 @@ struct ExportAccount {
       names[key, default: []].append(name)
     }
     return order.map { ($0, names[$0] ?? []) }
+  }
+
+  /// The reason as one for several items.
+  private static func ofEach(_ reason: String) -> String {
+    reason.hasPrefix("it ") ? "each \(reason.dropFirst(3))" : reason
   }
 
   private static func list(_ names: [String]) -> String {

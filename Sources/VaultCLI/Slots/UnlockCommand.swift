@@ -114,7 +114,8 @@ struct UnlockCommand: SecretTaking {
       return Output.note("\(error.message); the vault is open, and \(UnlockCommand.later) later")
     }
     let changed = PasswordSlots(before: slots, chosen: first, session).sentence(isLogin: false)
-    Output.note("\(changed); the recovery code stays as it is")
+    Output.note(
+      "\(changed); the recovery code stays as it is, and older copies of the store still open with the old password")
   }
 
   /// A sentence that says until when the vault is unlocked.

@@ -14,6 +14,16 @@ import VaultWire
     "vault:x", "a\\\nb", "'", "!x",
   ]
 
+  @Test("items that are left out for the same reason are told together") func leftOut() {
+    var account = ExportAccount()
+    for name in ["a", "b"] { account.leaveOut(name, "it is in the trash") }
+    account.leaveOut("c", "it is a key that is never read")
+    #expect(
+      account.lines == [
+        "left out: `a`, `b`: each is in the trash", "left out: `c`: it is a key that is never read",
+      ])
+  }
+
   @Test("a shell reads back every value exactly", arguments: ["/bin/sh", "/bin/bash"])
   func shell(path: String) throws {
     let items = try Self.values.enumerated().map { number, value in

@@ -49,7 +49,7 @@ import VaultTesting
           #expect(!terminal.echoes)
           terminal.type(new)
         }
-        try terminal.expect("the password is changed; the recovery code stays as it is")
+        try terminal.expect("the password is changed; the recovery code stays as it is, and older copies of the store")
       } else {
         try terminal.expect("`vault passwd --recovery` sets a new password later")
       }
