@@ -1,5 +1,6 @@
 internal import Glibc
 internal import VaultClient
+internal import VaultModel
 internal import VaultProcess
 
 /// The program `vault-agent`: attends a person's session, and puts the daemon's questions to that person.
@@ -70,7 +71,15 @@ public enum AgentProgram {
     return [first, Attending.Place(location: .system, isSystem: true, isWanted: settings.attendsSystem == true)]
   }
 
+  /// Tells a person on a terminal which vaults are attended, because nothing else may come for hours.
+  private static func announce(_ places: [Attending.Place]) {
+    guard isatty(STDERR_FILENO) == 1 else { return }
+    let vaults = places.map { "the vault at \(Printable.text($0.location.path))" }.joined(separator: " and ")
+    StandardStream.errors.complain(name, "attends \(vaults); control-C ends it")
+  }
+
   private static func attend(_ places: [Attending.Place], _ faces: Faces) -> Int32 {
+    announce(places)
     // The signals are blocked before there is another thread, because this thread waits for them.
     var ending = sigset_t()
     unsafe sigemptyset(&ending)

@@ -172,7 +172,7 @@ final class PinentryFace: Face {
   private static func declined(_ code: UInt32) throws(FaceError) -> Answer {
     switch code & 0xFFFF {
     case cancelled, fullyCancelled, timeout, notConfirmed: return .dismissed
-    default: throw .unavailable("pinentry answers with error \(code)")
+    default: throw .unavailable(PinentryFailure.text(code))
     }
   }
 }

@@ -47,7 +47,9 @@ import VaultTesting
       ("head -c 1000000 </dev/zero | tr '\\0' x", "longer than 1000 bytes"),
       ("yes 'D xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'", "is too long"),
       ("yes 'S x'", "has no end"), ("sleep 600 & exit 0", "has ended"),
-      ("echo ERR 83886381 too small", "error 83886381"),
+      ("echo ERR 83886381 too small", "its window or terminal is too small (error 83886381); make that larger"),
+      ("echo ERR 83918950 x", "it finds no terminal to ask on (error 83918950); run the agent on a terminal"),
+      ("echo ERR 83887000 x", "pinentry failed (error 83887000); `gpg-error 83887000` says why"),
       ("kill -9 $$", "has ended"),
     ]) func answering(action: String, reason: String) throws
   {
