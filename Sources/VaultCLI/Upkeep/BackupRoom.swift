@@ -1,7 +1,6 @@
 internal import CLinux
 internal import Glibc
 internal import VaultClient
-internal import VaultModel
 internal import VaultWire
 
 /// The room for a backup on the file system of the store.

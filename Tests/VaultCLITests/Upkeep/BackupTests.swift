@@ -145,7 +145,10 @@ import VaultTesting
     defer { restored.close() }
     try restored.must(["restore", file, "--password-stdin"], stdin: password + "\n")
     try restored.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    // The terminal is a session of its own, in which nobody has shown presence.
     let terminal = try Terminal(restored, ["grants", "confirm"])
+    try terminal.expect("assword")
+    terminal.type(password)
     try terminal.expect("vault: 1 grant is in effect again")
     #expect(try terminal.wait() == 0)
   }
