@@ -38,7 +38,16 @@ enum FileInput {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else { throw cannotOpen(path, errno) }
     defer { close(descriptor) }
+    guard !isClosedInput(descriptor) else { throw Failure(.io, "cannot read \(path): standard input is closed") }
     return try readAll(descriptor, limit: limit, name: path, ofMore: advice)
+  }
+
+  /// True for a file that stands in for a closed standard input, as `/dev/stdin` then does: it has zeros without an end.
+  private static func isClosedInput(_ descriptor: Int32) -> Bool {
+    var (file, input) = (stat(), stat())
+    guard unsafe fstat(descriptor, &file) == 0, unsafe fstat(STDIN_FILENO, &input) == 0 else { return false }
+    let isReadable = fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE != O_WRONLY
+    return !isReadable && file.st_mode & S_IFMT == S_IFCHR && file.st_rdev == input.st_rdev
   }
 
   private static func cannotOpen(_ path: String, _ code: Int32) -> Failure {
