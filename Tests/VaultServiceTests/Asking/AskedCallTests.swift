@@ -76,6 +76,22 @@ import VaultModel
     }
   }
 
+  @Test("waits for a day at most, whatever time its client names", arguments: [false, true]) func longest(asks: Bool)
+    throws
+  {
+    let stand = try AttendanceStand()
+    let day = stand.vault.clock.monotonic() + 86_400 * 1_000_000_000
+    for milliseconds in [86_400_000, 86_400_001, Int.max] {
+      let end: Int64? =
+        switch Self.soon(stand, milliseconds, asks: asks) {
+        case .whileAsked(let end): asks ? end : nil
+        case .anyway(let end): asks ? nil : end
+        case .none, .untilServed: nil
+        }
+      #expect(end == day, "\(milliseconds)")
+    }
+  }
+
   @Test("waits for the boot key without any patience: no person is needed for it") func bootKey() throws {
     let stand = try AttendanceStand()
     let asked = try Asked(stand, [.bootKey], .none)

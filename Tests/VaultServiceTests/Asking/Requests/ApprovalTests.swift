@@ -252,6 +252,22 @@ import VaultModel
     #expect(try !can(.get) && !can(.get, nil, caller) && Self.held(stand, "user:990").isEmpty)
   }
 
+  @Test("and grants are told for each pattern that they meet, and not only for the same one")
+  func overlapping() throws {
+    let stand = try RequestStand()
+    let administrator = stand.rooms.administrator
+    let subject = try Subject(parsing: "user:990")
+    func rights(on pattern: String) throws -> Rights {
+      try stand.access.held(by: subject, on: .matching(try ItemPattern(pattern)), for: administrator).rights
+    }
+    _ = try stand.access.give(
+      subject, try ItemPattern("web/*"), try Rights(parsing: "get"), until: nil, for: administrator)
+    for pattern in ["web/*", "web/**", "**", "web/pin", "*/pin"] {
+      #expect(try rights(on: pattern).contains(.get), "\(pattern)")
+    }
+    for pattern in ["web", "web/*/pin", "web2/*"] { #expect(try rights(on: pattern).isEmpty, "\(pattern)") }
+  }
+
   @Test("of one process, and those of a narrower subject, are told as what only some have") func some() throws {
     let stand = try RequestStand()
     let caller = RequestStand.caller()
