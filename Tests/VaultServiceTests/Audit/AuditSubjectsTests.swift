@@ -177,6 +177,18 @@ import VaultModel
     #expect(refused.values.reduce(0, +) == 6 * 400 && refused.keys.contains(""))
   }
 
+  @Test("the days on which no daemon runs give a subject its parts back, as others do") func daysOff() {
+    let (size, now): (Int64, Int64) = (64 << 20, 30 * 86_400 * 1_000_000_000)
+    func used(after days: Int64) -> Int {
+      let before = AuditSubjects()
+      before.strangers.budget.charge(100_000, to: .calls, now: now)
+      var after = AuditSubjects()
+      after.take(before.usage(size, at: 1000, now: now), passed: days * 86_400, now: now)
+      return after.usage(size, at: 1000, now: now).subjects.values.reduce(0) { $0 + $1.reduce(0) { $0 + Int($1) } }
+    }
+    #expect(used(after: 0) == 100_000 && used(after: 7) == 0)
+  }
+
   @Test(
     "the number of events that were only counted is the one in the log, however the daemon has ended",
     arguments: ["unlocked", "locked", "cold"], [false, true])
