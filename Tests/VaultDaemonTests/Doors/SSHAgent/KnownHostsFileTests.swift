@@ -38,6 +38,15 @@ import VaultTesting
     #expect(file.name(of: blob, candidates: []) == fingerprint)
   }
 
+  @Test("says that a key is revoked, with or without a name of its host") func revoked() throws {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let file = KnownHostsFile(home: folder)
+    try write("@revoked *", to: path)
+    #expect(file.name(of: blob, candidates: []) == "an unknown host, WHOSE KEY IS REVOKED")
+    try write("gate.test ssh-ed25519 \(Data(blob).base64EncodedString())\n@revoked *", to: path)
+    #expect(file.name(of: blob, candidates: []) == "gate.test, WHOSE KEY IS REVOKED")
+  }
+
   @Test("names a host that has a certificate by its authority's line, and else by the fingerprints of both keys")
   func certificate() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
