@@ -47,6 +47,12 @@ import VaultWire
         == "  802-1x.private-key [setting] it names a file; import that by itself")
   }
 
+  @Test("that give a key twice have the last value, as NetworkManager reads them") func twice() throws {
+    let network = "[connection]\nid=x\ntype=wifi\n[wifi]\nssid=x\n[wifi-security]\nkey-mgmt=wpa-psk\n"
+    let told = try ReadEntries(NetworkManagerReader.self, network + "psk=first words\npsk=second words\n").told
+    #expect(told.contains("  psk [password] second words") && !told.contains("  psk [password] first words"))
+  }
+
   @Test("of a wireless network that needs no key are an open one; others without a secret make no item")
   func open() throws {
     func told(_ rest: String, type: String = "wifi") throws -> [String] {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import VaultWire
 
@@ -34,6 +35,23 @@ import VaultWire
         "one-time Example (alice@google.com)",
         "  otpauth [one-time] otpauth://totp/Example:alice%40google.com?secret=JBSWY3DPEHPK3PXP&issuer=Example",
       ])
+  }
+
+  @Test("an account of an unknown type, algorithm or number of digits is refused by name") func unknown() throws {
+    /// An export of one account, whose fields are those of the published description.
+    func told(algorithm: UInt8 = 1, digits: UInt8 = 1, type: UInt8 = 2) throws -> [String] {
+      var account: [UInt8] = [0x0A, 10]
+      account += [UInt8](repeating: 0x78, count: 10)
+      account += [0x12, 1, 0x6E, 0x20, algorithm, 0x28, digits, 0x30, type]
+      let whole: [UInt8] = [0x0A, UInt8(account.count)] + account
+      let data = Data(whole).base64EncodedString()
+      let escaped = data.replacing("+", with: "%2B").replacing("/", with: "%2F").replacing("=", with: "%3D")
+      return try ReadEntries(MigrationReader.self, "otpauth-migration://offline?data=\(escaped)").told
+    }
+    #expect(try told().last?.hasPrefix("  otpauth [one-time] otpauth://totp/n?secret=") == true)
+    #expect(try told(digits: 4).last == "  secret [one-time] its codes have an unknown number of digits (4)")
+    #expect(try told(algorithm: 5).last == "  secret [one-time] its codes are made by the unknown algorithm 5")
+    #expect(try told(type: 3).last == "  secret [one-time] its codes are of the unknown type 3")
   }
 
   @Test("both parts of an export give all accounts once, with their algorithms, digits, types and counters")
