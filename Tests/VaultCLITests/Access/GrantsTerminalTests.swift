@@ -11,7 +11,7 @@ import VaultTesting
       return terminal.screen
     }
     #expect(try told(["--unused", "1d"]).contains("vault: no grants"))
-    try sandbox.must(["grant", "unit:a.service", "web"])
+    try Terminal.grant(sandbox, "unit:a.service", "web")
     let used = "vault: every grant was used since then, or is newer"
     for words in [[], ["--on", "web"], ["--on", "w*"], ["--for", "unit:a.service"]] {
       #expect(try told(["--unused", "1d"] + words).contains(used), "\(words)")

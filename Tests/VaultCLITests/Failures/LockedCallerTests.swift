@@ -11,7 +11,9 @@ struct LockedCallerTests {
   private static let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"]
 
   /// Makes a machine's vault, locked or not, with an item `a` for the user nobody and an item without a grant.
-  private func sandbox(isLocked: Bool = true) throws -> Sandbox {
+  ///
+  /// - Parameter deposits: a pattern of items for which that user may leave deposits, too.
+  private func sandbox(isLocked: Bool = true, deposits: String? = nil) throws -> Sandbox {
     let sandbox = try Sandbox()
     let settings = try sandbox.write("", to: "vaultd.conf")
     unsafe chmod(settings, 0o600)
@@ -21,6 +23,7 @@ struct LockedCallerTests {
     try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
     for name in ["a", "b"] { try sandbox.must(["set", name], stdin: "value of \(name)") }
     try sandbox.must(["grant", "user:65534", "a", "--can", "get,set,find"])
+    if let deposits { try sandbox.must(["grant", "user:65534", deposits, "--can", "deposit"]) }
     if isLocked { try sandbox.must(["lock"]) }
     for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault", sandbox.root + "/config"] {
       unsafe chmod(path, 0o755)
@@ -106,8 +109,9 @@ struct LockedCallerTests {
     #expect(denied.screen.contains("denied: you may not deposit anything here"), "\(denied.screen)")
     #expect(!denied.screen.contains("Value of"), "\(denied.screen)")
     // A deposit for another item than the grant's is kept aside.
-    try sandbox.must(["grant", "user:65534", "other/*", "--can", "deposit"])
-    let asked = try Terminal(sandbox, words, program: "/usr/bin/setpriv")
+    let other = try self.sandbox(isLocked: false, deposits: "other/*")
+    defer { other.close() }
+    let asked = try Terminal(other, Self.words(other, ["deposit", "new/x"]), program: "/usr/bin/setpriv")
     try asked.expect("Value of `new/x`: ")
     asked.control("c")
     _ = try asked.wait()

@@ -17,12 +17,7 @@ import VaultTesting
 
   /// Grants items to a user, and returns what the terminal shows.
   private func granted(_ sandbox: Sandbox, _ pattern: String, _ options: [String] = []) throws -> String {
-    let terminal = try Terminal(sandbox, ["grant", "user:4242", pattern] + options, environment: ["NO_COLOR": "1"])
-    try terminal.expect("Vault password")
-    try terminal.expect("): ")
-    terminal.type(password)
-    #expect(try terminal.wait() == 0, "\(terminal.screen)")
-    return terminal.screen.replacing("\r\n", with: " ")
+    try Terminal.grant(sandbox, "user:4242", pattern, options).replacing("\r\n", with: " ")
   }
 
   @Test("a revocation names what it has revoked, and a copy of the key says that it has no list") func tokens() throws {
