@@ -33,7 +33,7 @@ final class AuditSalvage {
     guard left > 0 else { return false }
     do throws(VaultError) {
       // If the store has no log, nothing is lost.
-      if try source.isAuditEmpty(), try source.database.meta(MetaName.auditEnd) == nil { return true }
+      if try hasNoLog() { return true }
       if saved == nil {
         guard try read(left, lose) else { return false }
         haveRead()
@@ -45,6 +45,17 @@ final class AuditSalvage {
       // The part that was copied so far has no end.
       try target.database.cutAudit(upTo: .max)
       return true
+    }
+  }
+
+  private func hasNoLog() throws(VaultError) -> Bool {
+    do throws(VaultError) {
+      guard try source.database.meta(MetaName.auditEnd) == nil else { return false }
+      return try source.isAuditEmpty()
+    } catch {
+      // A log that cannot be read is there.
+      guard case .corrupt = error else { throw error }
+      return false
     }
   }
 

@@ -384,7 +384,7 @@ public final class AuditWalk {
       position.pass(row.bytes, entries: count)
       compareNoted()
       entries += count
-      if isDoubtful {
+      if isDoubtful, isVouchedFor {
         doubtful += count
       } else if !isVouchedFor {
         unvouched += count

@@ -73,7 +73,8 @@ extension Database {
     after: Int64, upTo end: Int64, passesDamage: Bool, _ body: (AuditRow) throws(VaultError) -> Bool
   ) throws(VaultError) {
     guard after < end else { return }
-    try statements.audit.after.bind(1, after)
+    // A search for `after` itself would meet the damaged page on which that row may lie.
+    try statements.audit.after.bind(1, after + 1)
     try statements.audit.after.bind(2, min(end, AuditPosition.most))
     var last = after
     try statements.audit.after.each { (row: Statement) throws(VaultError) in

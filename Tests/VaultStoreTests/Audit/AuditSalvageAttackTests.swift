@@ -254,12 +254,14 @@ import VaultModel
   func counted(origin: AuditChain.Origin, place: (row: Int64, records: Int)) throws {
     let fixture = try Self.vouchedLog()
     try Self.forgeChain(fixture, at: place.row, origin, records: place.records)
-    let keychain = try fixture.unlocked()
-    let walk = try keychain.auditWalk(noted: [:])
-    var forged: Int64 = 0
-    while try !walk.step(keychain, rows: 2, { if $1.item == "forged" { forged += 1 } }) {}
-    #expect(!walk.faults.isEmpty && forged == place.records && walk.unvouched == forged, "\(walk.unvouched)")
-    // What is saved of it is counted, too.
+    do {
+      let keychain = try fixture.unlocked()
+      let walk = try keychain.auditWalk(noted: [:])
+      var forged: Int64 = 0
+      while try !walk.step(keychain, rows: 2, { if $1.item == "forged" { forged += 1 } }) {}
+      #expect(!walk.faults.isEmpty && forged == place.records && walk.unvouched == forged, "\(walk.unvouched)")
+    }
+    // The saved part of it is counted, too.
     let saved = try AuditSalvageTests.salvaged(fixture)
     #expect(saved.entries.values.count { $0.item == "forged" } <= saved.unvouched)
   }
@@ -268,8 +270,8 @@ import VaultModel
 
   @Test("a damaged page costs what is on it, and nothing before or behind it") func damagedPage() throws {
     let fixture = try Fixture.withItems(1)
-    let last: Int64 = 90
-    for _ in 1...last { try AuditSalvageTests.vouch(fixture) }
+    for _ in 0..<90 { try AuditSalvageTests.vouch(fixture) }
+    let last: Int64 = 180
     let whole = try #require(try fixture.files()["vault.db"])
     var (amid, lostAll) = (0, 0)
     for page in 1..<(whole.count / 4096) {

@@ -114,7 +114,7 @@ struct Statements {
       insert = try c.prepare("INSERT INTO audit(id, chain, sealed) VALUES(?1, ?2, ?3)")
       let columns = "id, chain, \(bounded("sealed", Database.longestAudit))"
       one = try c.prepare("SELECT \(columns) FROM audit WHERE id = ?1")
-      after = try c.prepare("SELECT \(columns) FROM audit WHERE id > ?1 AND id <= ?2 ORDER BY id")
+      after = try c.prepare("SELECT \(columns) FROM audit WHERE id >= ?1 AND id <= ?2 ORDER BY id")
       first = try c.prepare("SELECT min(id) FROM audit WHERE id >= ?1")
       last = try c.prepare("SELECT max(id) FROM audit WHERE id <= ?1")
       drop = try c.prepare("DELETE FROM audit WHERE id = ?1")
