@@ -241,14 +241,17 @@ import VaultTesting
   @Test("control-C while a backup is made leaves no file", arguments: [SIGINT, SIGTERM, SIGHUP]) func interrupted(
     _ signal: Int32
   ) throws {
-    let sandbox = try Sandbox.withVault(unlocked: true)
+    let sandbox = try Sandbox()
     defer { sandbox.close() }
     let folder = sandbox.home + "/folder"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    // A stopped daemon sends nothing, so the command waits for it.
-    try sandbox.signalDaemon(SIGSTOP)
-    defer { try? sandbox.signalDaemon(SIGCONT) }
-    let terminal = try Terminal(sandbox, ["backup", folder + "/file"])
+    // A daemon that sends nothing, for which the command waits.
+    let daemon = try ScriptedDaemon(sandbox, ["Backup": [""]])
+    defer {
+      daemon.goOn()
+      daemon.close()
+    }
+    let terminal = try Terminal(sandbox, ["backup", folder + "/file", "--socket", daemon.socket])
     // The file has no name before it is whole.
     let opened = "/proc/\(terminal.pid)/fd"
     func isBegun() throws -> Bool {
