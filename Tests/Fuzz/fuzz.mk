@@ -89,8 +89,8 @@ FUZZ_PLANNING := $(FUZZ)/planning
 FUZZ_PLANNING_SWIFTC := $(FUZZ_SWIFTC:swiftc=swiftc -I $(FUZZ_PLANNING))
 FUZZ_PLAN := $(patsubst %,Sources/VaultCLI/%.swift,Import/Reading/ReceivedEntries Import/Storing/ImportSet \
   $(addprefix Import/Planning/,Agreement EntryMapping EntryMapping+Fields EntryMapping+Versions FittingKind \
-  ImportAccount ImportMapping ImportNaming ImportPlan ImportedItem PresentItems ShortenedName SourceEntry) \
-  Export/Mapping/AttributeFamily Export/Mapping/ExportForm) Tests/Fuzz/Import/Surroundings.swift
+  ImportAccount ImportMapping ImportNaming ImportPlan ImportedItem PastVersions PresentItems ShortenedName \
+  SourceEntry) Export/Mapping/AttributeFamily Export/Mapping/ExportForm) Tests/Fuzz/Import/Surroundings.swift
 $(FUZZ_PLANNING)/VaultCLI.o: Tests/Fuzz/fuzz.mk $(FUZZ_PLAN) $(patsubst %,$(FUZZ)/%.o,VaultWire VaultModel VaultBytes)
 	@mkdir -p $(FUZZ_PLANNING)
 	@echo "VaultCLI of imports: compile with coverage and AddressSanitizer"
