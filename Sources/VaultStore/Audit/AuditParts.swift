@@ -238,10 +238,14 @@ extension AuditParts {
   mutating func saved(mostEarly: Int64) -> Saved {
     if known == nil { anchor.limit(early: mostEarly) }
     let vouched = parts.last(where: \.isSaved)?.start.row ?? 0
-    let (unproven, marked) = leaveOutUnproven(upTo: max(known?.joined.row ?? 0, vouched))
+    // Without the anchor, nothing tells up to where the vault had vouched for all.
+    let joined = isBeginKnown ? known?.joined.row ?? 0 : .max
+    let proven = max(joined, vouched)
+    let unproven = leaveOutUnproven(upTo: proven)
     var found = parts.filter { $0.isSaved && !$0.end.isTooFar }
     if isBeginKnown ? !parts[0].isSaved : found.isEmpty { found.insert(parts[0], at: 0) }
     let leftOut = Self.leaveOut(&found, beyond: mostEarly - anchor.early)
+    let marked = found.filter { $0.end.row <= proven }.compactMap(\.unvouched)
     // Nothing vouches for the numbers at the beginning of such a log.
     if found[0].end.isTooFar || !isBeginKnown && found[0].isEmpty { found[0] = Part(start: .start, end: .start) }
     let kept = kept(found)
@@ -264,19 +268,16 @@ extension AuditParts {
 
   /// Leaves out what no key vouches for any more, up to the row up to which the vault had vouched for all.
   ///
-  /// - Returns: the numbers of the entries that are left out, and of those for which the boot key vouches.
-  private mutating func leaveOutUnproven(
-    upTo row: Int64
-  ) -> (unproven: [ClosedRange<Int64>], marked: [ClosedRange<Int64>]) {
-    var (unproven, marked): ([ClosedRange<Int64>], [ClosedRange<Int64>]) = ([], [])
+  /// - Returns: the numbers of the entries that are left out.
+  private mutating func leaveOutUnproven(upTo row: Int64) -> [ClosedRange<Int64>] {
+    var unproven: [ClosedRange<Int64>] = []
     for index in parts.indices where parts[index].early > 0 && parts[index].end.row <= row {
       let last = parts[index].end.entries
       parts[index].shortenToMarked()
       let end = parts[index].end.entries
       if parts[index].safe != nil, end < last { unproven.append(end + 1...last) }
-      if let entries = parts[index].unvouched { marked.append(entries) }
     }
-    return (unproven, marked)
+    return unproven
   }
 
   /// Leaves out what nothing vouches for if it has more than `room` bytes.

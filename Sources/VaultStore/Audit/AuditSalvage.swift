@@ -96,7 +96,10 @@ final class AuditSalvage {
   /// - Parameter isEndDoubtful: true if nobody can tell whether the log ended where the walk ended.
   private func note(_ saved: AuditParts.Saved, _ walk: AuditWalk, isEndDoubtful: Bool) {
     let cut = saved.anchor.cut
-    if cut.row > walk.start.row { notes.append(("entries before entry \(cut.entries + 1) may be lost", "")) }
+    // Without the anchor, only the first row says what came before it.
+    if cut.row > walk.start.row || walk.anchorProblem != nil && cut.entries > 0 {
+      notes.append(("entries before entry \(cut.entries + 1) may be lost", ""))
+    }
     for entries in saved.lost.prefix(Self.mostNotes) {
       if entries.isEmpty {
         notes.append(("what was before entry \(entries.lowerBound) is lost", ""))

@@ -63,7 +63,8 @@ extension Database {
           throw error
         }
         isAtDamage = true
-        last = next - 1
+        // Only the row itself may be damaged, such as the size that it states; then its number can be read.
+        last = max(last + 1, next - 1)
         guard try body(AuditRow(row: last, chain: 0, bytes: [], isReadable: false)) else { return }
       }
     } while isAtDamage
@@ -86,16 +87,17 @@ extension Database {
     }
   }
 
-  /// The number of the first row that can be read behind damaged pages, which hold rows above `after`. Nil if no row
-  /// up to `end` can be read.
+  /// The number of the first row above `after` whose number can be read, for a walk that has met damage there. Nil if
+  /// there is none up to `end`.
   ///
   /// A page has few rows, so the search goes from number to number first. Then its steps grow, and it may miss a page
   /// between damaged ones.
   private func firstRow(behindDamageAfter after: Int64, upTo end: Int64) -> Int64? {
     let end = min(end, AuditPosition.most)
     var (number, step) = (after + 1, Int64(1))
-    while number < end {
-      if let found = try? firstAuditRow(from: number) { return found <= end && found > after + 1 ? found : nil }
+    while number <= end {
+      if let found = try? firstAuditRow(from: number) { return found <= end ? found : nil }
+      guard number < end else { return nil }
       if number - after >= Self.singleSteps { step *= 2 }
       number = min(end, number + step)
     }
