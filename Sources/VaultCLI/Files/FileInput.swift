@@ -42,7 +42,7 @@ enum FileInput {
     return try readAll(descriptor, limit: limit, name: path, ofMore: advice)
   }
 
-  /// True for a file that stands in for a closed standard input, as `/dev/stdin` then does: it has zeros without an end.
+  /// True for a file that stands in for a closed standard input, as `/dev/stdin` then does: its zeros have no end.
   private static func isClosedInput(_ descriptor: Int32) -> Bool {
     var (file, input) = (stat(), stat())
     guard unsafe fstat(descriptor, &file) == 0, unsafe fstat(STDIN_FILENO, &input) == 0 else { return false }
